@@ -1,0 +1,24 @@
+"""Deciding, without I/O and without a clock: what may go, what is skipped, when a run is over."""
+
+from flow.decide.admit import Candidate, Room, admit
+from flow.decide.retry import RetryPolicy, retry_delay
+from flow.decide.rules import Outlook, Tally, outlook
+from flow.decide.run import Decision, RunFacts, TaskChange, decide
+from flow.decide.view import TaskFacts, View
+
+__all__ = [
+    "Candidate",
+    "Decision",
+    "Outlook",
+    "RetryPolicy",
+    "Room",
+    "RunFacts",
+    "Tally",
+    "TaskChange",
+    "TaskFacts",
+    "View",
+    "admit",
+    "decide",
+    "outlook",
+    "retry_delay",
+]

@@ -1,0 +1,97 @@
+"""Structural checks: nothing that fails one of them is ever stored.
+
+Ids use a fixed legal alphabet (ASCII letters, digits, `-`, `_`, `.`), so that they are safe as file
+names, in URLs and in shells; `.` may not start an id, which rules out `.` and `..`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.errors import InvalidDag
+from flow.graph.spec import DagSpec
+
+MAX_ID = 250
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*\Z")
+
+
+def check_id(kind: str, value: object) -> str:
+    """The id itself when it is legal, else `InvalidDag` naming the rule it breaks.
+
+    `kind` is the word for the message: "dag_id", "task_id", "group_id", …
+    """
+    if not isinstance(value, str) or not value:
+        raise InvalidDag(f"{kind} must be a non-empty string, not {value!r}")
+    if len(value) > MAX_ID:
+        raise InvalidDag(
+            f"{kind} {value[:40]!r}… has {len(value)} characters; at most {MAX_ID} are allowed"
+        )
+    if not _ID.match(value):
+        raise InvalidDag(
+            f"{kind} {value!r} is not legal",
+            "use ASCII letters, digits, '-', '_' and '.', not starting with '.'",
+        )
+    return value
+
+
+def check(spec: DagSpec) -> DagSpec:
+    """The spec itself when its graph is sound.
+
+    Raises `InvalidDag` for an illegal id, two tasks (or a task and a group) of one id, an edge to a
+    task that is not in the DAG, or a cycle, whose path the message names.
+    """
+    check_id("dag_id", spec.dag_id)
+    names: dict[str, str] = {}
+    for kind, name in [
+        *(("group_id", group.group_id) for group in spec.groups),
+        *(("task_id", task.task_id) for task in spec.tasks),
+    ]:
+        check_id(kind, name)
+        if name in names:
+            raise InvalidDag(
+                f"{kind} {name!r} is used twice in DAG {spec.dag_id!r} (also as {names[name]})",
+                "give each task and each group an id of its own",
+            )
+        names[name] = kind
+    for task in spec.tasks:
+        for upstream in task.upstream:
+            if names.get(upstream) != "task_id":
+                raise InvalidDag(
+                    f"task {task.task_id!r} depends on {upstream!r}, "
+                    f"which is not in DAG {spec.dag_id!r}",
+                    "both ends of a dependency must belong to the same DAG",
+                )
+    cycle = _find_cycle({task.task_id: task.upstream for task in spec.tasks})
+    if cycle:
+        raise InvalidDag(
+            f"DAG {spec.dag_id!r} has a cycle: {' >> '.join(cycle)}",
+            "remove one of these dependencies",
+        )
+    return spec
+
+
+def _find_cycle(upstream: dict[str, tuple[str, ...]]) -> list[str]:
+    """One cycle in the order of execution, its first task repeated at the end; [] if none."""
+    done: set[str] = set()
+    for start in upstream:
+        path: list[str] = []
+        on_path: dict[str, int] = {}
+        stack: list[tuple[str, int]] = [(start, 0)]
+        while stack:
+            task_id, position = stack.pop()
+            if position == 0:
+                if task_id in done:
+                    continue
+                on_path[task_id] = len(path)
+                path.append(task_id)
+            if position < len(upstream[task_id]):
+                stack.append((task_id, position + 1))
+                above = upstream[task_id][position]
+                if above in on_path:
+                    return [*reversed([above, *path[on_path[above] + 1 :], above])]
+                if above not in done:
+                    stack.append((above, 0))
+            else:
+                done.add(task_id)
+                del on_path[path.pop()]
+    return []
