@@ -1,0 +1,1 @@
+"""Processes that run user code, and the one that forks them."""

@@ -1,0 +1,312 @@
+"""Every message between a supervisor, its zygote and the processes that run user code.
+
+Three lines connect them, all socket pairs:
+
+    supervisor ──control──▶ zygote        Start · Stop · Lease · Quit
+    supervisor ◀─control─── zygote        Ready · Started · Ended
+    supervisor ◀──job line──▶ child       requests and reports of one job; its end is passed
+                                          with Start as a file descriptor
+
+Messages are msgpack of tagged structs behind a four-byte length (`flow.process.wire`). Nothing is
+ever unpickled. Values of users (XComs, params) travel as JSON text, so that the supervisor never
+builds a user's object.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """Base of all messages; the class name is the tag."""
+
+
+# ── control line: supervisor → zygote ────────────────────────────────────────────────────────────
+
+
+class Start(Message, frozen=True, kw_only=True, omit_defaults=True, tag="start"):
+    """Fork a child for `job`. The child's end of the job line travels with it (SCM_RIGHTS)."""
+
+    job_id: int
+    """Number of the job on this worker; never used twice in the life of a zygote."""
+    job: bytes
+    """An encoded `Job`; the zygote passes it on unread."""
+
+
+class Stop(Message, frozen=True, kw_only=True, omit_defaults=True, tag="stop"):
+    """End a job: SIGTERM to the child, after `grace` seconds SIGKILL to its whole tree."""
+
+    job_id: int
+    grace: float
+
+
+class Lease(Message, frozen=True, kw_only=True, omit_defaults=True, tag="lease"):
+    """Jobs may live until `until`, in seconds of CLOCK_BOOTTIME; then all are killed at once."""
+
+    until: float
+
+
+class Quit(Message, frozen=True, kw_only=True, omit_defaults=True, tag="quit"):
+    """End: kill what still runs, then exit."""
+
+
+# ── control line: zygote → supervisor ────────────────────────────────────────────────────────────
+
+
+class Ready(Message, frozen=True, kw_only=True, omit_defaults=True, tag="ready"):
+    """The zygote has loaded its modules and takes jobs."""
+
+    pid: int
+
+
+class Started(Message, frozen=True, kw_only=True, omit_defaults=True, tag="started"):
+    """A child serves the job."""
+
+    job_id: int
+    pid: int
+
+
+class Ended(Message, frozen=True, kw_only=True, omit_defaults=True, tag="ended"):
+    """The child and every descendant of it are dead."""
+
+    job_id: int
+    exit_code: int | None
+    signal: int | None
+    peak_rss: int
+    """Largest resident size of the child and its waited-for children, in bytes."""
+    cpu_time: float
+    """User plus system time of the child and its waited-for children, in seconds."""
+    killed: str | None = None
+    """Why the zygote killed it, if it did: "stop", "lease"."""
+
+
+# ── jobs ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+class RunInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a task may know of its run. Dates are aware UTC datetimes."""
+
+    dag_id: str
+    run_id: str
+    run_type: str
+    logical_date: datetime
+    data_interval_start: datetime
+    data_interval_end: datetime
+    run_after: datetime
+    started_at: datetime | None = None
+    conf: str = "{}"
+    """JSON object."""
+    version: int = 0
+    """Number of the DAG version the run is pinned to; 0 where there are no versions."""
+
+
+class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaults=True):
+    """Run one try of one task."""
+
+    run: RunInfo
+    task_id: str
+    map_path: tuple[int, ...] = ()
+    try_number: int
+    max_tries: int
+    file: str
+    """Absolute path of the DAG file on this host."""
+    log: str
+    """Absolute path of the try's log file; the child's stdout and stderr are appended to it."""
+    env: dict[str, str] = {}
+    """Added to the child's environment (marker of the try, FLOW_CTX_*)."""
+
+
+class CallbackJob(msgspec.Struct, frozen=True, kw_only=True, tag="callback", omit_defaults=True):
+    """Run callbacks of a task whose own process died, or of a run that ended."""
+
+    run: RunInfo
+    task_id: str | None = None
+    """None: the callbacks are the run's."""
+    map_path: tuple[int, ...] = ()
+    try_number: int = 0
+    max_tries: int = 0
+    file: str
+    kind: str
+    """`failure`, `retry`, `success`, …: which list of callbacks."""
+    reason: str
+    """Why, for the context (`reason`)."""
+    log: str
+
+
+class RenderJob(msgspec.Struct, frozen=True, kw_only=True, tag="render", omit_defaults=True):
+    """Render the template fields of a task as its try would, without running it."""
+
+    run: RunInfo
+    task_id: str
+    map_path: tuple[int, ...] = ()
+    try_number: int = 1
+    max_tries: int = 0
+    file: str
+
+
+class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defaults=True):
+    """Import one DAG file and report the DAGs it defines."""
+
+    file: str
+    root: str
+    """The DAG folder, put on sys.path."""
+
+
+Job = TaskJob | CallbackJob | RenderJob | ParseJob
+
+# ── job line: child → supervisor ─────────────────────────────────────────────────────────────────
+
+
+class Outcome(Message, frozen=True, kw_only=True, omit_defaults=True, tag="outcome"):
+    """How a try ended, by its own account. The last message of a task job."""
+
+    state: str
+    """success · failed · skipped · up_for_reschedule · deferred (`flow.states.TaskState`)."""
+    reason: str | None = None
+    """One line for people: exception type and text, "exit code 3", …"""
+    retry: bool = True
+    """False: fail without using the retries that are left."""
+    value: str | None = None
+    """JSON of the return value, to be pushed as XCom `return_value`; None: nothing to push."""
+    skips: tuple[str, ...] = ()
+    """Task ids that a branch or short circuit decided to skip."""
+    ended: float = 0.0
+    """CLOCK_MONOTONIC when the task's function returned, in seconds."""
+    code_hash: str | None = None
+    """Hash of the file as this try imported it."""
+
+
+class PushXCom(Message, frozen=True, kw_only=True, omit_defaults=True, tag="push_xcom"):
+    """Store an XCom of this try; answered by `Done`."""
+
+    key: str
+    value: str
+
+
+class PullXCom(Message, frozen=True, kw_only=True, omit_defaults=True, tag="pull_xcom"):
+    """Ask for XComs; answered by `XComs`."""
+
+    task_ids: tuple[str, ...] | None
+    key: str
+    dag_id: str | None = None
+    run_id: str | None = None
+    map_path: tuple[int, ...] | None = None
+    include_prior_dates: bool = False
+
+
+class GetVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="get_variable"):
+    """Ask for a variable; answered by `Value`."""
+
+    key: str
+
+
+class SetVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="set_variable"):
+    """Store a variable; answered by `Done`."""
+
+    key: str
+    value: str
+    description: str | None = None
+
+
+class DeleteVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="delete_variable"):
+    """Delete a variable; answered by `Done`."""
+
+    key: str
+
+
+class GetConnection(Message, frozen=True, kw_only=True, omit_defaults=True, tag="get_connection"):
+    """Ask for a connection; answered by `Value` holding its JSON form."""
+
+    conn_id: str
+
+
+class GetPreviousSuccess(
+    Message, frozen=True, kw_only=True, omit_defaults=True, tag="get_previous_success"
+):
+    """Ask for the last successful run before this one; answered by `PreviousRun`."""
+
+
+class Rendered(Message, frozen=True, kw_only=True, omit_defaults=True, tag="rendered"):
+    """Answer of a render job: JSON object of field → rendered value, secrets masked."""
+
+    fields: str
+
+
+class Parsed(Message, frozen=True, kw_only=True, omit_defaults=True, tag="parsed"):
+    """Answer of a parse job."""
+
+    specs: tuple[bytes, ...] = ()
+    """Canonical JSON of each DAG."""
+    lines: tuple[int, ...] = ()
+    """Line of the file where each DAG is made, beside `specs`."""
+    error: str | None = None
+    """One-line import error; then `specs` is empty."""
+    error_line: int | None = None
+    traceback: str | None = None
+    warnings: tuple[str, ...] = ()
+    modules: dict[str, str] = {}
+    """Local modules the file imported (name → absolute path)."""
+    seconds: float = 0.0
+    """Time of the import."""
+
+
+# ── job line: supervisor → child ─────────────────────────────────────────────────────────────────
+
+
+class Done(Message, frozen=True, kw_only=True, omit_defaults=True, tag="done"):
+    """The request was carried out."""
+
+
+class Refused(Message, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
+    """The request failed; `error` says why, `missing` tells absence from refusal."""
+
+    error: str
+    missing: bool = False
+
+
+class Value(Message, frozen=True, kw_only=True, omit_defaults=True, tag="value"):
+    """Text asked for."""
+
+    value: str
+
+
+class XComValue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One XCom found."""
+
+    task_id: str
+    map_path: tuple[int, ...] = ()
+    value: str
+
+
+class XComs(Message, frozen=True, kw_only=True, omit_defaults=True, tag="xcoms"):
+    """XComs found, ordered by task id and map path."""
+
+    values: tuple[XComValue, ...] = ()
+
+
+class PreviousRun(Message, frozen=True, kw_only=True, omit_defaults=True, tag="previous_run"):
+    """The last successful run before this one, or nothing."""
+
+    data_interval_start: datetime | None = None
+    data_interval_end: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+ToZygote = Start | Stop | Lease | Quit
+FromZygote = Ready | Started | Ended
+FromChild = (
+    Outcome
+    | PushXCom
+    | PullXCom
+    | GetVariable
+    | SetVariable
+    | DeleteVariable
+    | GetConnection
+    | GetPreviousSuccess
+    | Rendered
+    | Parsed
+)
+ToChild = Done | Refused | Value | XComs | PreviousRun

@@ -1,0 +1,112 @@
+"""One start/stop skeleton for all roles.
+
+A role is a loop: do everything that is due, then wait for a notification, a file descriptor, a due
+time or a signal, whichever comes first. When the database goes away the loop reconnects with
+jittered backoff; that is not an error of the role and ends nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import selectors
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Final
+
+import psycopg
+
+from flow.errors import DatabaseError
+
+log = logging.getLogger(__name__)
+
+POLL: Final = 1.0
+"""Seconds after which a role looks at the database without having been told to."""
+_BACKOFF: Final = (0.2, 10.0)
+"""First and longest wait between attempts to reconnect, in seconds."""
+
+
+class Stop:
+    """Whether a role was asked to stop: once is to drain, twice is at once.
+
+    The signal handlers write to a pipe whose reading end belongs in the role's selector, so a wait
+    ends when a signal comes.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+
+    def install(self) -> Stop:
+        """Handle SIGTERM and SIGINT in this process."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        return self
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask to stop; a second call asks to stop at once."""
+        self.count += 1
+        try:
+            os.write(self._writer, b"x")
+        except BlockingIOError:
+            pass  # the pipe is full of earlier requests: the reader will wake all the same
+
+    def fileno(self) -> int:
+        """Readable once a stop was asked for since the last `drain`."""
+        return self._reader
+
+    def drain(self) -> None:
+        """Forget that the pipe is readable, not that a stop was asked for."""
+        try:
+            os.read(self._reader, 1024)
+        except BlockingIOError:
+            pass  # nothing there: a wake-up for another reason
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+
+def wait(selector: selectors.BaseSelector, seconds: float) -> list[selectors.SelectorKey]:
+    """Wait until something in `selector` is ready, at most `seconds`."""
+    return [key for key, _ in selector.select(max(0.0, seconds))]
+
+
+def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
+    """Run `session` until it returns; start it anew whenever the database went away.
+
+    `session` connects, works and returns when `stop` was asked for. An outage is logged once when
+    it begins and once when it ends.
+    """
+    first, longest = _BACKOFF
+    delay = first
+    while True:
+        began = time.monotonic()
+        try:
+            session()
+        except (psycopg.OperationalError, DatabaseError) as error:
+            if isinstance(error, DatabaseError) and not isinstance(
+                error.__cause__, psycopg.OperationalError
+            ):
+                raise  # not an outage: no schema, or one that does not fit
+            if time.monotonic() - began > longest:
+                delay = first
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+            log.warning("%s: the database does not answer (%s); trying again", name, reason)
+        else:
+            return
+        if stop:
+            return
+        with selectors.DefaultSelector() as selector:
+            selector.register(stop, selectors.EVENT_READ)
+            wait(selector, delay * random.uniform(0.5, 1.0))
+        if stop:
+            return
+        delay = min(delay * 2, longest)

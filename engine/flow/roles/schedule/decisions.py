@@ -1,0 +1,170 @@
+"""Arrow 2 of a task's life: wake-ups of runs are taken, their runs decided, the changes written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from flow.decide import Decision, RunFacts, TaskFacts, View, decide
+from flow.graph import Graph
+from flow.roles.schedule.graphs import Graphs
+from flow.roles.schedule.write import DecidedRun, Written, write
+from flow.states import TaskState
+from flow.store import gates, runs, tasks, wakeups
+from flow.store.connect import Conn, transaction
+from flow.store.gates import Gates
+from flow.store.runs import LockedRun
+from flow.store.tasks import TaskRow
+from flow.store.wakeups import Wakeup
+
+BATCH: Final = 1_000
+"""Wake-ups taken at once. One task per pass costs ten times one of twenty."""
+WHOLE: Final = 64
+"""Runs of up to so many tasks are read whole: cheaper than asking for neighbours twice."""
+_BUSY_AGAIN: Final = 0.02
+"""Seconds after which a wake-up whose run another scheduler holds is due again."""
+
+
+@dataclass(slots=True)
+class _OpenRun:
+    """A locked run in the course of being decided."""
+
+    run: LockedRun
+    graph: Graph
+    changed: set[str] | None
+    """None: anything may have changed."""
+    view: View = field(default_factory=View)
+    decision: Decision = field(default_factory=Decision)
+
+
+def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
+    """Take due wake-ups of runs and decide what follows; None when there were none."""
+    with transaction(conn, "schedule.decide"):
+        taken = wakeups.take(conn, ["run"], BATCH)
+        if not taken:
+            return None
+        locked = runs.lock(conn, sorted({w.run_key for w in taken if w.run_key is not None}))
+        _settle_wakeups(conn, taken, locked)
+        if not locked:
+            return Written()
+        state = gates.read(conn)
+        found = graphs.get(conn, (run.spec_hash for run in locked))
+        changed = _changed(taken)
+        open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
+        _decide(conn, open_runs, state)
+        return write(
+            conn,
+            [
+                DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
+                           one.run.paused)
+                for one in open_runs
+            ],
+            state,
+        )  # fmt: skip
+
+
+def _settle_wakeups(conn: Conn, taken: list[Wakeup], locked: list[LockedRun]) -> None:
+    """Delete the wake-ups whose runs are ours or over; keep those another scheduler has to see."""
+    ours = {run.run_key for run in locked}
+    others = {w.run_key for w in taken if w.run_key is not None} - ours
+    held = runs.still_running(conn, sorted(others))
+    wakeups.delete(conn, [w.id for w in taken if w.run_key not in held])
+    wakeups.postpone(conn, [w.id for w in taken if w.run_key in held], _BUSY_AGAIN)
+
+
+def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:
+    """What changed by run; a wake-up without a task stands for anything."""
+    changed: dict[int, set[str] | None] = {}
+    for wakeup in taken:
+        if wakeup.run_key is None:
+            continue
+        if wakeup.task_id is None:
+            changed[wakeup.run_key] = None
+            continue
+        known = changed.setdefault(wakeup.run_key, set())
+        if known is not None:
+            known.add(wakeup.task_id)
+    return changed
+
+
+def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
+    """Decide every run, reading what the decisions ask for."""
+    whole = [one for one in open_runs if one.changed is None or len(one.graph.tasks) <= WHOLE]
+    near = [one for one in open_runs if not (one.changed is None or len(one.graph.tasks) <= WHOLE)]
+    _read_whole(conn, whole)
+    _read_near(conn, [(one, _neighbourhood(one)) for one in near], first=True)
+    facts = RunFacts(now=state.now)
+    waiting = open_runs
+    rounds = 0
+    while waiting:
+        for one in waiting:
+            one.decision = decide(one.graph, facts, one.changed, one.view)
+        waiting = [one for one in waiting if one.decision.undecided]
+        rounds += 1
+        # A cascade that has left the view twice is probably long: read such a run whole.
+        _read_whole(conn, [o for o in waiting if o.decision.everything or rounds > 2])
+        asking = [o for o in waiting if not (o.decision.everything or rounds > 2)]
+        _read_near(conn, [(o, o.decision.unseen) for o in asking if o.decision.unseen])
+        _read_census(conn, [o for o in asking if o.decision.census])
+
+
+def _neighbourhood(one: _OpenRun) -> set[str]:
+    """The tasks that changed, their successors, and the upstream tasks of those."""
+    changed = {task_id for task_id in one.changed or () if task_id in one.graph.tasks}
+    below = {id for task_id in changed for id in one.graph.downstream[task_id]}
+    beside = {id for task_id in below for id in one.graph.upstream(task_id)}
+    return changed | below | beside
+
+
+def _read_whole(conn: Conn, open_runs: list[_OpenRun]) -> None:
+    if not open_runs:
+        return
+    by_run: dict[int, list[TaskRow]] = {one.run.run_key: [] for one in open_runs}
+    for row in tasks.read_runs(conn, list(by_run)):
+        by_run[row.run_key].append(row)
+    for one in open_runs:
+        rows = by_run[one.run.run_key]
+        one.view = View(tasks=_facts(rows), skips=_skips(rows))
+
+
+def _read_near(
+    conn: Conn, asked: list[tuple[_OpenRun, Iterable[str]]], *, first: bool = False
+) -> None:
+    """Add the named tasks to the views; at first also the tasks that chose to skip others."""
+    keys = [(one.run.run_key, task_id) for one, task_ids in asked for task_id in task_ids]
+    if not keys:
+        return
+    rows = tasks.read_tasks(conn, keys)
+    if first:
+        rows += tasks.read_skips(conn, [one.run.run_key for one, _ in asked])
+    by_run: dict[int, list[TaskRow]] = {}
+    for row in rows:
+        by_run.setdefault(row.run_key, []).append(row)
+    for one, task_ids in asked:
+        found = by_run.get(one.run.run_key, [])
+        before = one.view
+        known = (frozenset() if first else before.looked_up) or frozenset()
+        one.view = View(
+            tasks={**({} if first else before.tasks), **_facts(found)},
+            looked_up=known | frozenset(task_ids) | {row.task_id for row in found},
+            skips={**before.skips, **_skips(found)},
+            unfinished=before.unfinished,
+        )
+
+
+def _read_census(conn: Conn, open_runs: list[_OpenRun]) -> None:
+    if not open_runs:
+        return
+    unfinished = tasks.with_unfinished(conn, [(o.run.run_key, o.run.dag_id) for o in open_runs])
+    for one in open_runs:
+        before = one.view
+        one.view = View(before.tasks, before.looked_up, before.skips, one.run.run_key in unfinished)
+
+
+def _facts(rows: Iterable[TaskRow]) -> dict[str, TaskFacts]:
+    return {row.task_id: TaskFacts(TaskState(row.state), row.due_at) for row in rows}
+
+
+def _skips(rows: Iterable[TaskRow]) -> dict[str, frozenset[str]]:
+    return {row.task_id: frozenset(row.skips) for row in rows if row.skips}

@@ -1,0 +1,120 @@
+"""Callbacks that need a process of their own, handed to workers like tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.store.connect import Conn
+
+
+class NewCallback(NamedTuple):
+    """A callback to run. Without a task id it is the run's own."""
+
+    run_key: int
+    dag_id: str
+    kind: str
+    reason: str
+    executor: str
+    queue: str
+    task_id: str | None = None
+    map_path: tuple[int, ...] = ()
+    try_number: int = 0
+    max_tries: int = 0
+
+
+class ClaimedCallback(NamedTuple):
+    """A callback that a worker holds, with what its process has to know."""
+
+    callback_id: int
+    run_key: int
+    task_id: str | None
+    map_path: tuple[int, ...]
+    try_number: int
+    max_tries: int
+    kind: str
+    reason: str
+    dag_id: str
+    run_id: str
+    run_type: str
+    version: int
+    logical_date: datetime
+    data_interval_start: datetime
+    data_interval_end: datetime
+    run_after: datetime
+    started_at: datetime | None
+    conf: str
+    file: str
+
+
+_ADD = """
+insert into callback (run_key, dag_id, kind, reason, executor, queue, task_id, map_path,
+  try_number, max_tries)
+select run_key, dag_id, kind, reason, executor, queue, task_id, map_path::int[], try_number,
+  max_tries
+from unnest(%(run_key)s::bigint[], %(dag_id)s::text[], %(kind)s::text[], %(reason)s::text[],
+    %(executor)s::text[], %(queue)s::text[], %(task_id)s::text[], %(map_path)s::text[],
+    %(try_number)s::int[], %(max_tries)s::int[])
+  as c(run_key, dag_id, kind, reason, executor, queue, task_id, map_path, try_number, max_tries)
+"""
+
+# Oldest first; index callback_waiting. Locks the rows it takes.
+_CLAIM = """
+with picked as materialized (
+  select callback_id from callback
+  where worker is null and executor = %(executor)s and queue = any(%(queues)s::text[])
+  order by callback_id limit %(limit)s for update skip locked),
+taken as (
+  update callback c set worker = %(worker)s from picked where c.callback_id = picked.callback_id
+  returning c.*)
+select t.callback_id, t.run_key, t.task_id, t.map_path, t.try_number, t.max_tries, t.kind,
+  t.reason, t.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
+  r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
+from taken t join run r on r.run_key = t.run_key join dag d on d.dag_id = t.dag_id
+order by t.callback_id
+"""
+
+_DONE = "delete from callback where callback_id = %(id)s and worker = %(worker)s"
+_RELEASE = "update callback set worker = null where worker = %(worker)s"
+
+
+def add(conn: Conn, new: Sequence[NewCallback]) -> None:
+    """Ask for callbacks to be run."""
+    if new:
+        conn.execute(
+            _ADD,
+            {
+                "run_key": [one.run_key for one in new],
+                "dag_id": [one.dag_id for one in new],
+                "kind": [one.kind for one in new],
+                "reason": [one.reason for one in new],
+                "executor": [one.executor for one in new],
+                "queue": [one.queue for one in new],
+                "task_id": [one.task_id for one in new],
+                "map_path": ["{" + ",".join(map(str, one.map_path)) + "}" for one in new],
+                "try_number": [one.try_number for one in new],
+                "max_tries": [one.max_tries for one in new],
+            },
+        )
+
+
+def claim(
+    conn: Conn, *, worker: int, executor: str, queues: Sequence[str], limit: int
+) -> list[ClaimedCallback]:
+    """Take up to `limit` callbacks for a worker."""
+    rows = conn.execute(
+        _CLAIM,
+        {"worker": worker, "executor": executor, "queues": list(queues), "limit": limit},
+    )
+    return [ClaimedCallback._make((*row[:3], tuple(row[3]), *row[4:])) for row in rows]
+
+
+def done(conn: Conn, callback_id: int, worker: int) -> None:
+    """Forget a callback that has run."""
+    conn.execute(_DONE, {"id": callback_id, "worker": worker})
+
+
+def release(conn: Conn, worker: int) -> None:
+    """Free the callbacks of a worker that ended."""
+    conn.execute(_RELEASE, {"worker": worker})

@@ -1,0 +1,82 @@
+"""Connections and transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+
+from flow import faults
+from flow.errors import DatabaseError
+
+Row = tuple[Any, ...]
+Conn = Connection[Row]
+
+STATEMENT_TIMEOUT = 60.0
+"""Seconds a statement of a role may take."""
+IDLE_TIMEOUT = 10.0
+"""Seconds a transaction of a role may sit idle: a stopped scheduler must not hold runs for ever."""
+
+
+def connect(dsn: str, *, name: str) -> Conn:
+    """Open a connection in autocommit mode, without server-side prepared statements (PgBouncer).
+
+    `name` appears in `pg_stat_activity`. Raises `DatabaseError` when the server does not answer.
+    """
+    try:
+        return psycopg.connect(
+            dsn,
+            autocommit=True,
+            prepare_threshold=None,
+            application_name=f"flow {name}",
+            connect_timeout=10,
+            keepalives=1,
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            tcp_user_timeout=15_000,
+        )
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
+        raise DatabaseError(
+            f"the database cannot be reached: {reason}",
+            "start it with `flow up`, or point FLOW_DATABASE_URL at a running PostgreSQL",
+        ) from error
+
+
+@contextmanager
+def transaction(
+    conn: Conn,
+    name: str,
+    *,
+    durable: bool = True,
+    statement_timeout: float = STATEMENT_TIMEOUT,
+    idle_timeout: float = IDLE_TIMEOUT,
+) -> Iterator[None]:
+    """One transaction of a role: local timeouts, fault points before and after its commit.
+
+    `durable=False` commits asynchronously: only heartbeats and notifications may.
+    Timeouts are in seconds.
+    """
+    settings = (
+        f"begin; set local statement_timeout = {int(statement_timeout * 1000)}; "
+        f"set local idle_in_transaction_session_timeout = {int(idle_timeout * 1000)}"
+    )
+    if not durable:
+        settings += "; set local synchronous_commit = off"
+    conn.execute(settings)
+    try:
+        yield
+        faults.point(f"{name}.before_commit")
+        conn.execute("commit")
+    except BaseException:
+        if not conn.closed:
+            try:
+                conn.execute("rollback")
+            except psycopg.OperationalError:
+                conn.close()
+        raise
+    faults.point(f"{name}.after_commit")

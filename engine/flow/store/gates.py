@@ -1,0 +1,223 @@
+"""What limits admission: live workers, pools, and what occupies them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.decide import Candidate
+from flow.store.connect import Conn, Row
+
+
+class Gates(NamedTuple):
+    """The state of the gates at one moment of database time."""
+
+    now: datetime
+    served: frozenset[tuple[str, str]]
+    """(executor, queue) pairs that a live worker serves."""
+    limited: frozenset[str]
+    """Pools that have a size; all others are unlimited."""
+
+
+# One small statement for three answers: time, served queues, limited pools.
+_GATES = """
+select clock_timestamp(),
+  (select coalesce(array_agg(distinct executor || ' ' || queue), '{}')
+     from process, unnest(queues) as queue
+     where role = 'work' and ended_at is null and not draining),
+  (select coalesce(array_agg(name), '{}') from pool where slots >= 0)
+"""
+
+# Active tasks of some runs; index task_unfinished. Exact under the runs' locks.
+_ACTIVE_IN_RUNS = """
+select k.run_key, (select count(*) from task_hot t where t.dag_id = k.dag_id
+    and t.run_key = k.run_key and t.state in ('queued', 'running', 'restarting'))
+from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[]) as k(run_key, dag_id)
+"""
+
+# Active tasks of some DAGs over all their runs; index task_unfinished. Exact under the DAGs' locks.
+_ACTIVE_IN_DAGS = """
+select dag_id, count(*) from task_hot
+where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'restarting')
+group by dag_id
+"""
+
+# The best ready tasks of some runs; index task_unfinished gives each run's in order.
+_READY_IN_RUNS = """
+select f.run_key, f.task_id, f.map_path, f.dag_id, f.pool, f.pool_slots, f.queue, f.executor
+from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[], %(limits)s::int[])
+    as k(run_key, dag_id, room),
+  lateral (select * from task_hot t where t.dag_id = k.dag_id and t.run_key = k.run_key
+    and t.state = 'scheduled' and not t.held
+    order by t.priority desc, t.rank, t.task_id limit k.room) as f
+order by f.priority desc, f.rank, f.run_key, f.task_id
+"""
+
+# A page of ready tasks in admission order, after a given place. `scope` narrows to a pool, a DAG or
+# a queue; index task_pool for pools, task_unfinished for DAGs.
+_READY = """
+select run_key, task_id, map_path, dag_id, pool, pool_slots, queue, executor, priority, rank
+from task_hot
+where state = 'scheduled' and not held
+  and (%(pool)s::text is null or pool = %(pool)s)
+  and (%(dag)s::text is null or dag_id = %(dag)s)
+  and (%(queue)s::text is null or queue = %(queue)s)
+  and (%(after_run)s::bigint is null or (-priority, rank, run_key, task_id, map_path)
+    > (-%(after_priority)s::int, %(after_rank)s::bigint, %(after_run)s::bigint,
+       %(after_task)s::text, %(after_path)s::int[]))
+order by priority desc, rank, run_key, task_id, map_path
+limit %(limit)s
+"""
+
+# DAGs that have a limit over all their runs, locked in order of id.
+_LOCK_DAGS = """
+select dag_id, concurrency from dag
+where dag_id = any(%(dag_ids)s::text[]) and concurrency is not null
+order by dag_id for no key update skip locked
+"""
+
+_DAG_LIMITS = """
+select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and concurrency is not null
+"""
+
+# Pools with a size, locked in order of name; whoever comes second waits, since this is short.
+_LOCK_POOLS = """
+select name, slots from pool where name = any(%(names)s::text[]) and slots >= 0
+order by name for no key update
+"""
+
+# Slots in use, counted live in a statement after the lock; index task_pool.
+_POOL_USE = """
+select pool, sum(pool_slots) from task_hot
+where pool = any(%(names)s::text[]) and state in ('queued', 'running', 'restarting') group by pool
+"""
+
+_QUEUE = """
+update task_hot t set state = 'queued', queued_at = clock_timestamp()
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[])
+  as k(run_key, task_id, map_path)
+where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
+  and t.state = 'scheduled'
+"""
+
+# Queued tasks whose queue lost its last live worker go back: their slot must not stay taken.
+_UNQUEUE = """
+update task_hot t set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
+where t.state = 'queued' and not exists (
+  select from process p where p.role = 'work' and p.ended_at is null and not p.draining
+    and p.executor = t.executor and t.queue = any(p.queues))
+returning t.run_key, t.task_id
+"""
+
+
+def read(conn: Conn) -> Gates:
+    """Time, served queues and limited pools."""
+    row = conn.execute(_GATES).fetchone()
+    assert row is not None  # a select without a from clause has one row
+    now, served, limited = row
+    pairs = frozenset(
+        (executor, queue) for executor, _, queue in (s.partition(" ") for s in served)
+    )
+    return Gates(now, pairs, frozenset(limited))
+
+
+def active_in_runs(conn: Conn, runs: Iterable[tuple[int, str]]) -> dict[int, int]:
+    """Active tasks by run, for (run_key, dag_id) pairs."""
+    run_keys, dag_ids = zip(*runs, strict=True)
+    rows = conn.execute(_ACTIVE_IN_RUNS, {"run_keys": list(run_keys), "dag_ids": list(dag_ids)})
+    return dict(rows.fetchall())
+
+
+def active_in_dags(conn: Conn, dag_ids: Sequence[str]) -> dict[str, int]:
+    """Active tasks by DAG; a DAG without any is absent."""
+    return dict(conn.execute(_ACTIVE_IN_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
+
+
+def ready_in_runs(conn: Conn, runs: Sequence[tuple[int, str, int]]) -> list[Candidate]:
+    """The best ready tasks of runs, at most as many as each has room for."""
+    if not runs:
+        return []
+    run_keys, dag_ids, limits = zip(*runs, strict=True)
+    rows = conn.execute(
+        _READY_IN_RUNS,
+        {"run_keys": list(run_keys), "dag_ids": list(dag_ids), "limits": list(limits)},
+    )
+    return [_candidate(row) for row in rows]
+
+
+class Page(NamedTuple):
+    """Ready tasks in order, and the place after the last of them."""
+
+    candidates: list[Candidate]
+    after: tuple[int, int, int, str, list[int]] | None
+
+
+def ready(
+    conn: Conn,
+    *,
+    pool: str | None = None,
+    dag: str | None = None,
+    queue: str | None = None,
+    after: tuple[int, int, int, str, list[int]] | None = None,
+    limit: int,
+) -> Page:
+    """One page of ready tasks of a pool, DAG or queue, in admission order."""
+    priority, rank, run_key, task_id, path = after or (None, None, None, None, None)
+    rows = conn.execute(
+        _READY,
+        {
+            "pool": pool,
+            "dag": dag,
+            "queue": queue,
+            "after_priority": priority,
+            "after_rank": rank,
+            "after_run": run_key,
+            "after_task": task_id,
+            "after_path": path,
+            "limit": limit,
+        },
+    ).fetchall()
+    last = rows[-1] if len(rows) == limit else None
+    place = (last[8], last[9], last[0], last[1], last[2]) if last else None
+    return Page([_candidate(row[:8]) for row in rows], place)
+
+
+def _candidate(row: Row) -> Candidate:
+    run_key, task_id, path, dag_id, pool, slots, queue, executor = row
+    return Candidate(run_key, task_id, tuple(path), dag_id, pool, slots, queue, executor)
+
+
+def lock_dags(conn: Conn, dag_ids: Sequence[str]) -> tuple[dict[str, int], set[str]]:
+    """Lock DAGs with a limit over all runs: their limits, and those that somebody else holds."""
+    locked: dict[str, int] = dict(conn.execute(_LOCK_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
+    limited = {row[0] for row in conn.execute(_DAG_LIMITS, {"dag_ids": list(dag_ids)})}
+    return locked, limited - locked.keys()
+
+
+def lock_pools(conn: Conn, names: Sequence[str]) -> dict[str, int]:
+    """Lock pools that have a size; slots by name."""
+    return dict(conn.execute(_LOCK_POOLS, {"names": list(names)}).fetchall())
+
+
+def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
+    """Slots in use by pool; a pool without any is absent."""
+    return dict(conn.execute(_POOL_USE, {"names": list(names)}).fetchall())
+
+
+def queue(conn: Conn, admitted: Sequence[Candidate]) -> None:
+    """Write admitted tasks as queued."""
+    if admitted:
+        conn.execute(
+            _QUEUE,
+            {
+                "run_keys": [one.run_key for one in admitted],
+                "task_ids": [one.task_id for one in admitted],
+                "paths": ["{" + ",".join(map(str, one.map_path)) + "}" for one in admitted],
+            },
+        )
+
+
+def unqueue(conn: Conn) -> int:
+    """Put queued tasks that no live worker serves back to scheduled; how many there were."""
+    return conn.execute(_UNQUEUE).rowcount

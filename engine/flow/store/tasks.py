@@ -1,0 +1,181 @@
+"""Task rows as the scheduler reads and writes them, under the lock of their run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.graph import TaskSpec
+from flow.states import TaskState
+from flow.store.connect import Conn
+
+
+class TaskRow(NamedTuple):
+    """What a decision reads of one task."""
+
+    run_key: int
+    task_id: str
+    state: str
+    due_at: datetime | None
+    skips: list[str] | None
+
+
+class NewTask(NamedTuple):
+    """A task that gets its first row."""
+
+    run_key: int
+    dag_id: str
+    spec: TaskSpec
+    state: TaskState
+    reason: str | None
+
+
+class MovedTask(NamedTuple):
+    """A transition of a task that has a row."""
+
+    run_key: int
+    task_id: str
+    expected: TaskState
+    state: TaskState
+    reason: str | None
+
+
+# All tasks of some runs; primary key prefix.
+_READ_RUNS = """
+select run_key, task_id, state, due_at, skips from task_hot
+where run_key = any(%(run_keys)s::bigint[]) and map_path = '{}'
+"""
+
+# Some tasks of some runs; primary key, one probe each.
+_READ_TASKS = """
+select t.run_key, t.task_id, t.state, t.due_at, t.skips
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[]) as k(run_key, task_id)
+join task_hot t on t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}'
+"""
+
+# Tasks that chose to skip others; index task_skips, few rows.
+_READ_SKIPS = """
+select run_key, task_id, state, due_at, skips from task_hot
+where run_key = any(%(run_keys)s::bigint[]) and skips is not null
+"""
+
+# Which runs have anything unfinished: one probe of index task_unfinished each, whatever their size.
+_CENSUS = """
+select k.run_key from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[]) as k(run_key, dag_id)
+where exists (
+  select from task_hot t where t.dag_id = k.dag_id and t.run_key = k.run_key and t.state not in
+    ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none'))
+"""
+
+# First rows of tasks. One statement for the batch, whatever the number of runs.
+_INSERT = """
+insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
+  queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason,
+  scheduled_at, queued_at, ended_at)
+select n.run_key, n.task_id, n.dag_id, n.state,
+  case when n.state in ('scheduled', 'queued') then 1 else 0 end,
+  n.max_tries, n.pool, n.pool_slots, n.queue, n.executor, n.priority, n.retry_delay,
+  n.retry_backoff, n.max_retry_delay, n.execution_timeout, n.reason,
+  case when n.state in ('scheduled', 'queued') then c.at end,
+  case when n.state = 'queued' then c.at end,
+  case when n.state not in ('scheduled', 'queued') then c.at end
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
+    %(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
+    %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
+    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[],
+    %(reason)s::text[])
+  as n(run_key, task_id, dag_id, state, max_tries, pool, pool_slots, queue, executor, priority,
+    retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason),
+  (select clock_timestamp() as at) as c
+"""
+
+# Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
+# that only moves on (scheduled → queued, rescheduled → scheduled) keeps its own.
+_MOVE = """
+update task_hot t set
+  state = m.state,
+  reason = m.reason,
+  try_number = t.try_number
+    + (m.state in ('scheduled', 'queued') and m.expected in ('none', 'up_for_retry'))::int,
+  due_at = null,
+  scheduled_at = case when m.state in ('scheduled', 'queued') and m.expected <> 'scheduled'
+    then clock_timestamp() else t.scheduled_at end,
+  queued_at = case when m.state = 'queued' then clock_timestamp()
+    when m.state = 'scheduled' then null else t.queued_at end,
+  ended_at = case when m.state in ('scheduled', 'queued') then null else clock_timestamp() end
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(state)s::text[],
+    %(reason)s::text[]) as m(run_key, task_id, expected, state, reason)
+where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{}'
+  and t.state = m.expected
+"""
+
+
+def read_runs(conn: Conn, run_keys: Sequence[int]) -> list[TaskRow]:
+    """Every row of some runs."""
+    rows = conn.execute(_READ_RUNS, {"run_keys": list(run_keys)})
+    return [TaskRow._make(row) for row in rows]
+
+
+def read_tasks(conn: Conn, keys: Iterable[tuple[int, str]]) -> list[TaskRow]:
+    """The rows of some tasks, given as (run_key, task_id); a task without a row is left out."""
+    run_keys, task_ids = zip(*keys, strict=True)
+    rows = conn.execute(_READ_TASKS, {"run_keys": list(run_keys), "task_ids": list(task_ids)})
+    return [TaskRow._make(row) for row in rows]
+
+
+def read_skips(conn: Conn, run_keys: Sequence[int]) -> list[TaskRow]:
+    """Rows of tasks that chose to skip others."""
+    rows = conn.execute(_READ_SKIPS, {"run_keys": list(run_keys)})
+    return [TaskRow._make(row) for row in rows]
+
+
+def with_unfinished(conn: Conn, runs: Iterable[tuple[int, str]]) -> set[int]:
+    """Those of `runs` (run_key, dag_id) that have an unfinished task row."""
+    run_keys, dag_ids = zip(*runs, strict=True)
+    rows = conn.execute(_CENSUS, {"run_keys": list(run_keys), "dag_ids": list(dag_ids)})
+    return {row[0] for row in rows}
+
+
+def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
+    """Write the first rows of tasks."""
+    if not tasks:
+        return
+    specs = [task.spec for task in tasks]
+    conn.execute(
+        _INSERT,
+        {
+            "run_key": [task.run_key for task in tasks],
+            "task_id": [spec.task_id for spec in specs],
+            "dag_id": [task.dag_id for task in tasks],
+            "state": [task.state.value for task in tasks],
+            "max_tries": [spec.retries + 1 for spec in specs],
+            "pool": [spec.pool for spec in specs],
+            "pool_slots": [spec.pool_slots for spec in specs],
+            "queue": [spec.queue for spec in specs],
+            "executor": [spec.executor for spec in specs],
+            "priority": [spec.priority for spec in specs],
+            "retry_delay": [spec.retry_delay for spec in specs],
+            "retry_backoff": [spec.retry_exponential_backoff for spec in specs],
+            "max_retry_delay": [spec.max_retry_delay for spec in specs],
+            "execution_timeout": [spec.execution_timeout for spec in specs],
+            "reason": [task.reason for task in tasks],
+        },
+    )
+
+
+def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:
+    """Apply transitions; returns how many rows were still in the state they were expected in."""
+    if not tasks:
+        return 0
+    run_key, task_id, expected, state, reason = zip(*tasks, strict=True)
+    return conn.execute(
+        _MOVE,
+        {
+            "run_key": list(run_key),
+            "task_id": list(task_id),
+            "expected": [one.value for one in expected],
+            "state": [one.value for one in state],
+            "reason": list(reason),
+        },
+    ).rowcount

@@ -1,0 +1,99 @@
+"""Wake-ups: what may change a future."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.store.connect import Conn
+
+
+class Wakeup(NamedTuple):
+    """One row: look at this run (and what changed in it), DAG, pool or queue."""
+
+    id: int
+    kind: str
+    run_key: int | None
+    task_id: str | None
+    name: str | None
+
+
+# Due wake-ups of some kinds, oldest first; one that another scheduler holds is passed over.
+# Index wakeup_due. Locks the rows.
+_TAKE = """
+select id, kind, run_key, task_id, name from wakeup
+where kind = any(%(kinds)s::text[]) and due_at <= clock_timestamp()
+order by due_at, id limit %(limit)s
+for update skip locked
+"""
+
+# Exactly the rows that were taken: what arrived meanwhile stays.
+_DELETE = "delete from wakeup where id = any(%(ids)s::bigint[])"
+
+# Rows whose run is held by another scheduler come back a little later.
+_POSTPONE = """
+update wakeup set due_at = clock_timestamp() + make_interval(secs => %(seconds)s::float8)
+where id = any(%(ids)s::bigint[])
+"""
+
+_ADD_RUNS = """
+insert into wakeup (kind, run_key, task_id, due_at)
+select 'run', run_key, task_id, coalesce(due_at, clock_timestamp())
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(due)s::timestamptz[])
+  as w(run_key, task_id, due_at)
+"""
+
+_ADD_NAMED = """
+insert into wakeup (kind, name)
+select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, name)
+"""
+
+# Seconds until the first wake-up of any kind is due; index wakeup_due, one probe per kind.
+_NEXT_DUE = """
+select extract(epoch from min(first.due_at) - clock_timestamp())::float8
+from unnest(array['run', 'dag', 'pool', 'queue']) as k(kind),
+  lateral (select due_at from wakeup w where w.kind = k.kind order by due_at limit 1) as first
+"""
+
+
+def take(conn: Conn, kinds: Sequence[str], limit: int) -> list[Wakeup]:
+    """Take up to `limit` due wake-ups of `kinds`; they are the caller's until its commit."""
+    rows = conn.execute(_TAKE, {"kinds": list(kinds), "limit": limit})
+    return [Wakeup._make(row) for row in rows]
+
+
+def delete(conn: Conn, ids: Sequence[int]) -> None:
+    """Delete wake-ups that were taken."""
+    if ids:
+        conn.execute(_DELETE, {"ids": list(ids)})
+
+
+def postpone(conn: Conn, ids: Sequence[int], seconds: float) -> None:
+    """Make taken wake-ups due again in `seconds`."""
+    if ids:
+        conn.execute(_POSTPONE, {"ids": list(ids), "seconds": seconds})
+
+
+def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None]]) -> None:
+    """Append (run_key, what changed in it or None, when due or None for now)."""
+    rows = list(wakes)
+    if rows:
+        run_keys, task_ids, due = zip(*rows, strict=True)
+        conn.execute(
+            _ADD_RUNS, {"run_keys": list(run_keys), "task_ids": list(task_ids), "due": list(due)}
+        )
+
+
+def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:
+    """Append (kind, name) of DAGs, pools and queues."""
+    rows = list(wakes)
+    if rows:
+        kinds, names = zip(*rows, strict=True)
+        conn.execute(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})
+
+
+def next_due(conn: Conn) -> float | None:
+    """Seconds until the first wake-up is due (negative: overdue); None: there is none."""
+    row = conn.execute(_NEXT_DUE).fetchone()
+    return row[0] if row else None
