@@ -1,12 +1,14 @@
 """Deciding, without I/O and without a clock: what may go, what is skipped, when a run is over."""
 
 from flow.decide.admit import Candidate, Room, admit
+from flow.decide.after import AfterTry, after_failure, after_loss
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, decide
 from flow.decide.view import TaskFacts, View
 
 __all__ = [
+    "AfterTry",
     "Candidate",
     "Decision",
     "Outlook",
@@ -18,6 +20,8 @@ __all__ = [
     "TaskFacts",
     "View",
     "admit",
+    "after_failure",
+    "after_loss",
     "decide",
     "outlook",
     "retry_delay",

@@ -1,0 +1,300 @@
+"""Tries: claimed by a worker, reported by it, or closed by whoever finds that it was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.states import TaskState, TryState
+from flow.store.connect import Conn
+
+
+class Claim(NamedTuple):
+    """One hand-over of a task: counts only as long as it is the current one."""
+
+    run_key: int
+    task_id: str
+    map_path: tuple[int, ...]
+    number: int
+
+
+class Claimed(NamedTuple):
+    """A task that a worker holds, with what its process and its supervisor have to know.
+
+    Durations in seconds. `file` is the path of the DAG file on the host that parsed it.
+    """
+
+    run_key: int
+    task_id: str
+    map_path: tuple[int, ...]
+    claim: int
+    try_number: int
+    max_tries: int
+    losses: int
+    retry_delay: float
+    retry_backoff: float
+    max_retry_delay: float | None
+    execution_timeout: float | None
+    executor: str
+    queue: str
+    dag_id: str
+    run_id: str
+    run_type: str
+    version: int
+    logical_date: datetime
+    data_interval_start: datetime
+    data_interval_end: datetime
+    run_after: datetime
+    started_at: datetime | None
+    conf: str
+    file: str
+    owner: str
+
+    @property
+    def key(self) -> Claim:
+        """What every write for this task names."""
+        return Claim(self.run_key, self.task_id, self.map_path, self.claim)
+
+
+class Open(NamedTuple):
+    """An open try of a process that is gone, with what deciding about it needs."""
+
+    run_key: int
+    task_id: str
+    map_path: tuple[int, ...]
+    claim: int
+    try_number: int
+    max_tries: int
+    losses: int
+    retry_delay: float
+    retry_backoff: float
+    max_retry_delay: float | None
+    dag_id: str
+    executor: str
+    queue: str
+
+    @property
+    def key(self) -> Claim:
+        """What every write for this task names."""
+        return Claim(self.run_key, self.task_id, self.map_path, self.claim)
+
+
+class Report(NamedTuple):
+    """The end of a try, decided: what becomes of the task, and how the try is closed."""
+
+    claim: Claim
+    state: TaskState
+    try_state: TryState
+    reason: str | None = None
+    delay: float | None = None
+    """Seconds until a waiting state ends."""
+    again: bool = False
+    """The try cost nothing: the task is scheduled for another number, with one more allowed."""
+    exit_code: int | None = None
+    signal: int | None = None
+    peak_rss: int | None = None
+    cpu_time: float | None = None
+    code_hash: str | None = None
+    skips: tuple[str, ...] = ()
+    value: str | None = None
+    """JSON of the return value, stored as XCom `return_value`."""
+
+
+# In admission order, passing over what other workers are taking; index task_queue. Opens the try in
+# the same statement, so a try that has a number and a start has a row. Locks the tasks it takes.
+_CLAIM = """
+with picked as materialized (
+  select run_key, task_id, map_path from task_hot
+  where state = 'queued' and executor = %(executor)s and queue = any(%(queues)s::text[])
+  order by priority desc, rank, run_key, task_id limit %(limit)s
+  for update skip locked),
+claimed as (
+  update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
+    started_at = clock_timestamp(), reason = null
+  from picked p
+  where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
+    and t.state = 'queued'
+  returning t.*),
+opened as (
+  insert into try_hot (run_key, task_id, map_path, try_number, claim, state, started_at, worker,
+    host, executor, queue)
+  select run_key, task_id, map_path, try_number, claim, 'running', started_at, worker, %(host)s,
+    executor, queue
+  from claimed
+  on conflict (run_key, task_id, map_path, try_number)
+    do update set claim = excluded.claim, worker = excluded.worker, host = excluded.host,
+      state = 'running')
+select c.run_key, c.task_id, c.map_path, c.claim, c.try_number, c.max_tries, c.losses,
+  c.retry_delay, c.retry_backoff, c.max_retry_delay, c.execution_timeout, c.executor, c.queue,
+  c.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
+  r.data_interval_end, r.run_after, r.started_at, r.conf, d.file, d.owner
+from claimed c join run r on r.run_key = c.run_key join dag d on d.dag_id = c.dag_id
+order by c.priority desc, c.rank, c.run_key, c.task_id
+"""
+
+_STARTED = """
+update try_hot y set pid = s.pid, log = s.log
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[],
+    %(pid)s::int[], %(log)s::text[]) as s(run_key, task_id, map_path, claim, pid, log)
+where y.run_key = s.run_key and y.task_id = s.task_id and y.map_path = s.map_path::int[]
+  and y.claim = s.claim and y.ended_at is null
+"""
+
+# Everything that follows from ended tries, for those whose claim still counts: the task's state,
+# the closed try, the return value, the wake-ups of the run and of a pool with a size. Rows are
+# locked in order of key, so two reports and an operator's mark cannot wait for each other.
+_REPORT = """
+with said as materialized (
+  select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
+    again, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
+  from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[],
+    %(state)s::text[], %(try_state)s::text[], %(reason)s::text[], %(delay)s::float8[],
+    %(again)s::bool[], %(exit_code)s::int[], %(signal)s::int[], %(peak_rss)s::bigint[],
+    %(cpu_time)s::float8[], %(code_hash)s::text[], %(skips)s::text[], %(value)s::text[])
+  as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, exit_code, signal,
+    peak_rss, cpu_time, code_hash, skips, value)),
+current as materialized (
+  select s.*, t.try_number, t.pool from task_hot t join said s
+    on t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = s.map_path
+  where t.claim = s.claim and t.state = 'running'
+  order by t.run_key, t.task_id, t.map_path for no key update of t),
+ended as (
+  update task_hot t set state = c.state, worker = null, reason = c.reason,
+    try_number = t.try_number + c.again::int,
+    max_tries = t.max_tries + c.again::int,
+    losses = case when c.again then t.losses + 1 else 0 end,
+    due_at = clock_timestamp() + make_interval(secs => c.delay),
+    scheduled_at = case when c.again then clock_timestamp() else t.scheduled_at end,
+    queued_at = case when c.again then null else t.queued_at end,
+    ended_at = case when c.again then null else clock_timestamp() end,
+    skips = string_to_array(c.skips, ',')
+  from current c
+  where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
+closed as (
+  update try_hot y set state = c.try_state, ended_at = clock_timestamp(), reason = c.reason,
+    exit_code = c.exit_code, signal = c.signal, peak_rss = c.peak_rss, cpu_time = c.cpu_time,
+    code_hash = c.code_hash
+  from current c
+  where y.run_key = c.run_key and y.task_id = c.task_id and y.map_path = c.map_path
+    and y.try_number = c.try_number),
+stored as (
+  insert into xcom_hot (run_key, task_id, map_path, try_number, key, value)
+  select run_key, task_id, map_path, try_number, 'return_value', value from current
+  where value is not null
+  on conflict (run_key, task_id, map_path, try_number, key) do update set value = excluded.value),
+woken as (
+  insert into wakeup (kind, run_key, task_id, name)
+  select 'run', run_key, task_id, null from current
+  union all
+  select distinct 'pool', null::bigint, null, p.name from current c join pool p on p.name = c.pool
+  where p.slots >= 0)
+select run_key, task_id, map_path, claim from current
+"""
+
+# Tries that a process left open; index try_open. Locks the tasks in order of key.
+_LEFT_OPEN = """
+select t.run_key, t.task_id, t.map_path, t.claim, t.try_number, t.max_tries, t.losses,
+  t.retry_delay, t.retry_backoff, t.max_retry_delay, t.dag_id, t.executor, t.queue
+from try_hot y join task_hot t
+  on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
+    and t.try_number = y.try_number
+where y.worker = %(worker)s and y.ended_at is null
+  and t.worker = %(worker)s and t.state = 'running'
+order by t.run_key, t.task_id, t.map_path for no key update of t
+"""
+
+# Claims that no longer count: marked, cleared, or given to another worker.
+_STALE = """
+select k.run_key, k.task_id, k.map_path::int[], k.claim
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[])
+  as k(run_key, task_id, map_path, claim)
+where not exists (select from task_hot t where t.run_key = k.run_key and t.task_id = k.task_id
+  and t.map_path = k.map_path::int[] and t.claim = k.claim and t.state = 'running')
+"""
+
+
+def path_text(map_path: Sequence[int]) -> str:
+    """A map path as PostgreSQL writes an array."""
+    return "{" + ",".join(map(str, map_path)) + "}"
+
+
+def claim(
+    conn: Conn, *, worker: int, host: str, executor: str, queues: Sequence[str], limit: int
+) -> list[Claimed]:
+    """Take up to `limit` queued tasks for a worker and open their tries."""
+    rows = conn.execute(
+        _CLAIM,
+        {
+            "worker": worker,
+            "host": host,
+            "executor": executor,
+            "queues": list(queues),
+            "limit": limit,
+        },
+    )
+    return [Claimed._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]
+
+
+def started(conn: Conn, tries: Sequence[tuple[Claim, int, str]]) -> None:
+    """Note process id and log of tries that have a process now: (claim, pid, log) each."""
+    if tries:
+        claims = [one for one, _, _ in tries]
+        conn.execute(
+            _STARTED,
+            {
+                **_keys(claims),
+                "pid": [pid for _, pid, _ in tries],
+                "log": [log for _, _, log in tries],
+            },
+        )
+
+
+def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
+    """Write how tries ended; returns the claims that still counted. The others changed nothing."""
+    if not reports:
+        return set()
+    rows = conn.execute(
+        _REPORT,
+        {
+            **_keys([one.claim for one in reports]),
+            "state": [one.state.value for one in reports],
+            "try_state": [one.try_state.value for one in reports],
+            "reason": [one.reason for one in reports],
+            "delay": [one.delay for one in reports],
+            "again": [one.again for one in reports],
+            "exit_code": [one.exit_code for one in reports],
+            "signal": [one.signal for one in reports],
+            "peak_rss": [one.peak_rss for one in reports],
+            "cpu_time": [one.cpu_time for one in reports],
+            "code_hash": [one.code_hash for one in reports],
+            "skips": [",".join(one.skips) or None for one in reports],
+            "value": [one.value for one in reports],
+        },
+    )
+    return {_claim(row) for row in rows}
+
+
+def left_open(conn: Conn, worker: int) -> list[Open]:
+    """Tries that a process left open, their tasks locked."""
+    rows = conn.execute(_LEFT_OPEN, {"worker": worker})
+    return [Open._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]
+
+
+def stale(conn: Conn, claims: Sequence[Claim]) -> set[Claim]:
+    """Those of `claims` that no longer count."""
+    return {_claim(row) for row in conn.execute(_STALE, _keys(claims))} if claims else set()
+
+
+def _claim(row: tuple[int, str, list[int], int]) -> Claim:
+    run_key, task_id, map_path, number = row
+    return Claim(run_key, task_id, tuple(map_path), number)
+
+
+def _keys(claims: Sequence[Claim]) -> dict[str, list[int] | list[str]]:
+    return {
+        "run_key": [one.run_key for one in claims],
+        "task_id": [one.task_id for one in claims],
+        "map_path": [path_text(one.map_path) for one in claims],
+        "claim": [one.number for one in claims],
+    }
