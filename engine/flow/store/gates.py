@@ -205,17 +205,18 @@ def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
     return dict(conn.execute(_POOL_USE, {"names": list(names)}).fetchall())
 
 
-def queue(conn: Conn, admitted: Sequence[Candidate]) -> None:
-    """Write admitted tasks as queued."""
-    if admitted:
-        conn.execute(
-            _QUEUE,
-            {
-                "run_keys": [one.run_key for one in admitted],
-                "task_ids": [one.task_id for one in admitted],
-                "paths": ["{" + ",".join(map(str, one.map_path)) + "}" for one in admitted],
-            },
-        )
+def queue(conn: Conn, admitted: Sequence[Candidate]) -> int:
+    """Write admitted tasks as queued; how many were still waiting for it."""
+    if not admitted:
+        return 0
+    return conn.execute(
+        _QUEUE,
+        {
+            "run_keys": [one.run_key for one in admitted],
+            "task_ids": [one.task_id for one in admitted],
+            "paths": ["{" + ",".join(map(str, one.map_path)) + "}" for one in admitted],
+        },
+    ).rowcount
 
 
 def unqueue(conn: Conn) -> int:

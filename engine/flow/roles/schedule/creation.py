@@ -1,0 +1,156 @@
+"""Arrow 1 of a task's life: due intervals become runs, queued runs start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from flow.decide import RunFacts, View, decide
+from flow.graph import DagSpec, Graph
+from flow.roles.schedule.graphs import Graphs
+from flow.roles.schedule.write import DecidedRun, Written, write
+from flow.states import RunState, RunType
+from flow.store import gates, runs, schedule, tasks, versions, wakeups
+from flow.store.connect import Conn, transaction
+from flow.store.gates import Gates
+from flow.store.runs import NewRun
+from flow.store.schedule import DueDag, Position
+from flow.timetables import Planned, plan_next
+
+BATCH: Final = 500
+"""DAGs handled in one transaction."""
+
+
+def plan(spec: DagSpec, cursor: datetime | None, now: datetime) -> Planned | None:
+    """The next run of a DAG whose schedule stands at `cursor`."""
+    return plan_next(
+        spec.timetable,
+        start_date=spec.start_date,
+        end_date=spec.end_date,
+        catchup="none" if spec.catchup == "none" else bool(spec.catchup),
+        cursor=cursor,
+        now=now,
+    )
+
+
+def position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> Position:
+    """The row's columns for a schedule that stands at `cursor` and goes on with `planned`."""
+    if planned is None:
+        return Position(dag_id, cursor, None, None, None)
+    start, end = planned.interval
+    return Position(dag_id, cursor, start, end, planned.due_at)
+
+
+def create_due(conn: Conn, graphs: Graphs) -> Written | None:
+    """Create the runs that are due, one per DAG; None when none was due."""
+    with transaction(conn, "schedule.create"):
+        due = schedule.take_due(conn, BATCH)
+        if not due:
+            return None
+        return _create(conn, graphs, due)
+
+
+def _create(conn: Conn, graphs: Graphs, due: Sequence[DueDag]) -> Written:
+    """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
+    state = gates.read(conn)
+    found = graphs.get(conn, (dag.spec_hash for dag in due))
+    counts = runs.active(conn, [dag.dag_id for dag in due])
+    new: list[NewRun] = []
+    positions: list[Position] = []
+    for dag in due:
+        spec = found[dag.spec_hash].spec
+        running, unfinished = counts.get(dag.dag_id, (0, 0))
+        planned = plan(spec, dag.cursor, state.now)
+        if planned is None or planned.due_at > state.now:
+            positions.append(position(dag.dag_id, dag.cursor, planned))
+            continue
+        following = plan(spec, planned.next_cursor, state.now)
+        backlog = following is not None and following.due_at <= state.now
+        if backlog and unfinished >= dag.max_active_runs:
+            # The past waits for room: the DAG is woken when one of its runs ends.
+            positions.append(Position(dag.dag_id, dag.cursor, None, None, None))
+            continue
+        new.append(_new_run(dag, planned, room=running < dag.max_active_runs))
+        positions.append(position(dag.dag_id, planned.next_cursor, following))
+    created = runs.create(conn, new)
+    schedule.move(conn, positions)
+    by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
+    started = [
+        (created[run.dag_id], run.dag_id, by_id[run.dag_id])
+        for run in new
+        if run.state is RunState.RUNNING and run.dag_id in created
+    ]
+    return _begin(conn, started, state)
+
+
+def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
+    start, end = planned.interval
+    return NewRun(
+        dag_id=dag.dag_id,
+        run_id=f"scheduled__{start.isoformat()}",
+        run_type=RunType.SCHEDULED,
+        state=RunState.RUNNING if room else RunState.QUEUED,
+        version=dag.version,
+        logical_date=start,
+        start=start,
+        end=end,
+        interval_run=True,
+    )
+
+
+def _begin(conn: Conn, started: Sequence[tuple[int, str, Graph]], state: Gates) -> Written:
+    """First decision of runs that have just started and have no rows: nothing to read."""
+    facts = RunFacts(now=state.now, fresh=True)
+    empty = View()
+    decided = [
+        DecidedRun(run_key, dag_id, graph, empty, decide(graph, facts, None, empty))
+        for run_key, dag_id, graph in started
+    ]
+    return write(conn, decided, state)
+
+
+def start_woken(conn: Conn, graphs: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
+    """Start queued runs of DAGs and take up a backlog that waited for room.
+
+    Also returns the DAGs that another scheduler holds.
+    """
+    locked, held = schedule.lock(conn, dag_ids)
+    if not locked:
+        return Written(), held
+    counts = runs.active(conn, [dag.dag_id for dag in locked])
+    room = {dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, (0, 0))[0] for dag in locked}
+    state = gates.read(conn)
+    written = _begin_or_resume(conn, graphs, runs.start(conn, room), state)
+    _take_up_backlog(conn, graphs, locked, state)
+    return written, held
+
+
+def _begin_or_resume(
+    conn: Conn, graphs: Graphs, started: Sequence[tuple[int, str, int]], state: Gates
+) -> Written:
+    """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
+    if not started:
+        return Written()
+    hashes = versions.spec_hashes(conn, [(dag_id, version) for _, dag_id, version in started])
+    found = graphs.get(conn, hashes.values())
+    with_rows = {row.run_key for row in tasks.read_runs(conn, [key for key, _, _ in started])}
+    wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
+    fresh = [
+        (key, dag_id, found[hashes[dag_id, version]])
+        for key, dag_id, version in started
+        if key not in with_rows
+    ]
+    return _begin(conn, fresh, state)
+
+
+def _take_up_backlog(conn: Conn, graphs: Graphs, locked: Sequence[DueDag], state: Gates) -> None:
+    """Plan anew; a DAG whose past had to wait for room becomes due again."""
+    found = graphs.get(conn, (dag.spec_hash for dag in locked))
+    schedule.move(
+        conn,
+        [
+            position(dag.dag_id, dag.cursor, plan(found[dag.spec_hash].spec, dag.cursor, state.now))
+            for dag in locked
+        ],
+    )

@@ -1,0 +1,66 @@
+"""Finding workers that are gone, and freeing what they held.
+
+Judged by progress, not by clocks: a process is lost when this scheduler, with the database
+answering throughout, has seen its heartbeat counter unchanged for the process's own threshold, on
+this scheduler's monotonic clock. Observations from before an outage do not count, so neither an
+outage nor a clock that jumps makes anybody lost.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from flow.roles.losses import free
+from flow.store import processes
+from flow.store.connect import Conn, transaction
+from flow.store.processes import Observed
+
+log = logging.getLogger(__name__)
+
+ROLES = ("parse", "schedule", "work", "trigger")
+
+
+class Watch:
+    """Heartbeats as one scheduler has seen them. All times are seconds of its monotonic clock."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[int, float]] = {}
+
+    def forget(self) -> None:
+        """The database did not answer for a while: start observing anew."""
+        self._seen.clear()
+
+    def overdue(self, alive: Iterable[Observed], now: float) -> list[Observed]:
+        """Processes whose counter has stood still for their threshold."""
+        seen = {}
+        late = []
+        for process in alive:
+            counter, since = self._seen.get(process.process_id, (None, now))
+            if counter != process.heartbeat:
+                since = now
+            seen[process.process_id] = (process.heartbeat, since)
+            if now - since >= process.lost_after:
+                late.append(process)
+        self._seen = seen
+        return late
+
+
+def rescue(conn: Conn, watch: Watch, now: float) -> int:
+    """Declare overdue processes lost and free their tries; how many tries were freed."""
+    freed = 0
+    for process in watch.overdue(processes.alive(conn, ROLES), now):
+        with transaction(conn, "schedule.lose"):
+            if not processes.lose(conn, process.process_id, process.heartbeat):
+                continue
+            freed += free(conn, process.process_id, _lost_reason(process))
+            log.warning(
+                "%s %d on %s (pid %d) has not counted up for %.0f s: lost",
+                process.role, process.process_id, process.host, process.pid, process.lost_after,
+            )  # fmt: skip
+    return freed
+
+
+def _lost_reason(process: Observed) -> str:
+    silence = f"no heartbeat for {process.lost_after:.0f} s"
+    return f"{process.role} {process.process_id} on {process.host} lost: {silence}"

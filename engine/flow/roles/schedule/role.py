@@ -1,0 +1,156 @@
+"""The scheduler's loop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import selectors
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+from flow.roles.loop import POLL, Stop, keep_going, wait
+from flow.roles.schedule.admission import admit_woken
+from flow.roles.schedule.creation import create_due
+from flow.roles.schedule.decisions import decide_woken
+from flow.roles.schedule.graphs import Graphs
+from flow.roles.schedule.rescue import Watch, rescue
+from flow.roles.schedule.sweep import sweep
+from flow.roles.schedule.write import Written
+from flow.store import migrate, processes, schedule, wakeups
+from flow.store.connect import Conn, connect, transaction
+from flow.store.notify import QUEUED, WAKE, Listener, Notifier
+
+log = logging.getLogger(__name__)
+
+GATHER: Final = 0.010
+"""Seconds to let results gather after a full pass: under load one pass for many is far cheaper."""
+FULL: Final = 8
+"""Tasks in one pass from which on the load counts as high."""
+SWEEP: Final = 60.0
+"""Seconds between sweeps that repair what should not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a scheduler has to know. Durations in seconds."""
+
+    dsn: str
+    listen_dsn: str
+    version: str
+    heartbeat: float = 5.0
+    lost_after: float = 300.0
+
+
+@dataclass(slots=True)
+class Scheduler:
+    """One scheduler: a connection, a cache of graphs, and what it has seen of the others."""
+
+    settings: Settings
+    conn: Conn
+    graphs: Graphs = field(default_factory=Graphs)
+    watch: Watch = field(default_factory=Watch)
+    notifier: Notifier = field(default_factory=Notifier)
+    process_id: int | None = None
+    _beat_at: float = 0.0
+    _sweep_at: float = 0.0
+
+    def run_once(self) -> int:
+        """Do all that is due now, once; returns how much was done (0: nothing)."""
+        done = 0
+        for step in (decide_woken, admit_woken, create_due):
+            written = step(self.conn, self.graphs)
+            if written is not None:
+                done += 1 + written.queued
+                self._announce(written)
+        return done
+
+    def keep_house(self) -> None:
+        """Heartbeat, look for the lost, repair: each at its own pace."""
+        now = time.monotonic()
+        if now >= self._beat_at:
+            self._beat_at = now + self.settings.heartbeat
+            self._beat()
+            if rescue(self.conn, self.watch, now):
+                self.notifier.send(self.conn, WAKE)
+        if now >= self._sweep_at:
+            self._sweep_at = now + SWEEP
+            sweep(self.conn)
+
+    def _beat(self) -> None:
+        with transaction(self.conn, "schedule.heartbeat", durable=False):
+            alive = self.process_id is not None and processes.heartbeat(self.conn, self.process_id)
+        if not alive:  # first beat, or we were taken for lost while stopped
+            self.register()
+
+    def register(self) -> None:
+        """Take a row of our own."""
+        with transaction(self.conn, "schedule.register"):
+            self.process_id = processes.register(
+                self.conn,
+                role="schedule",
+                host=socket.gethostname(),
+                pid=os.getpid(),
+                version=self.settings.version,
+                lost_after=self.settings.lost_after,
+            )
+
+    def retire(self) -> None:
+        """Close our row."""
+        if self.process_id is not None:
+            with transaction(self.conn, "schedule.retire"):
+                processes.end(self.conn, self.process_id, "stopped")
+
+    def idle_for(self) -> float:
+        """Seconds until something is due by itself, at most the poll interval."""
+        due = [wakeups.next_due(self.conn), schedule.next_due(self.conn), POLL]
+        return max(0.0, min(seconds for seconds in due if seconds is not None))
+
+    def _announce(self, written: Written) -> None:
+        if written.queued:
+            self.notifier.send(self.conn, QUEUED)
+
+
+def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
+    """Run a scheduler until `stop`; with `once` until nothing is due or ready."""
+    graphs = Graphs()
+
+    def session() -> None:
+        with connect(settings.dsn, name="schedule") as conn:
+            migrate.require(conn)
+            scheduler = Scheduler(settings, conn, graphs)
+            if once:
+                while scheduler.run_once():
+                    pass
+                return
+            listener = Listener(settings.listen_dsn, (WAKE,))
+            try:
+                _loop(scheduler, listener, stop)
+            finally:
+                listener.close()
+
+    keep_going("schedule", stop, session)
+
+
+def _loop(scheduler: Scheduler, listener: Listener, stop: Stop) -> None:
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(stop, selectors.EVENT_READ)
+        log.info("scheduling")
+        while not stop:
+            scheduler.keep_house()
+            done = scheduler.run_once()
+            owed = scheduler.notifier.pay(scheduler.conn)
+            if done > FULL:
+                seconds = GATHER
+            elif done:
+                continue
+            else:
+                seconds = scheduler.idle_for()
+            for key in wait(selector, seconds if owed is None else min(seconds, owed)):
+                if key.fileobj is listener:
+                    listener.drain()
+                else:
+                    stop.drain()
+        scheduler.retire()

@@ -1,0 +1,94 @@
+"""The schedule's side of DAG rows: what is due, and where the cursor stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.store.connect import Conn
+
+
+class DueDag(NamedTuple):
+    """A DAG whose next run is due, its row locked. Dates are aware UTC datetimes."""
+
+    dag_id: str
+    version: int
+    spec_hash: str
+    cursor: datetime | None
+    max_active_runs: int
+
+
+class Position(NamedTuple):
+    """Where a DAG's schedule stands: the cursor, and the next interval (None: nothing to wait for).
+
+    `next_run_at` is when the interval's run is due.
+    """
+
+    dag_id: str
+    cursor: datetime | None
+    next_start: datetime | None
+    next_end: datetime | None
+    next_run_at: datetime | None
+
+
+# Due DAGs, longest due first; index dag_due. One that another scheduler holds is passed over.
+_TAKE_DUE = """
+select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs
+from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version
+where d.present and not d.paused and d.next_run_at <= clock_timestamp()
+order by d.next_run_at, d.dag_id limit %(limit)s
+for no key update of d skip locked
+"""
+
+# DAGs that were woken: a run of theirs ended. Locked in order of id; those held elsewhere wait.
+_LOCK = """
+select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs
+from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version
+where d.dag_id = any(%(dag_ids)s::text[]) and not d.paused
+order by d.dag_id for no key update of d skip locked
+"""
+
+_EXIST_UNPAUSED = "select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and not paused"
+
+_MOVE = """
+update dag d set cursor_at = p.cursor_at, next_start = p.next_start, next_end = p.next_end,
+  next_run_at = p.next_run_at
+from unnest(%(dag_id)s::text[], %(cursor)s::timestamptz[], %(next_start)s::timestamptz[],
+    %(next_end)s::timestamptz[], %(next_run_at)s::timestamptz[])
+  as p(dag_id, cursor_at, next_start, next_end, next_run_at)
+where d.dag_id = p.dag_id
+"""
+
+# Seconds until the first DAG is due; index dag_due.
+_NEXT_DUE = """
+select extract(epoch from next_run_at - clock_timestamp())::float8 from dag
+where present and not paused and next_run_at is not null order by next_run_at limit 1
+"""
+
+
+def take_due(conn: Conn, limit: int) -> list[DueDag]:
+    """Lock up to `limit` DAGs whose next run is due."""
+    return [DueDag._make(row) for row in conn.execute(_TAKE_DUE, {"limit": limit})]
+
+
+def lock(conn: Conn, dag_ids: Sequence[str]) -> tuple[list[DueDag], set[str]]:
+    """Lock unpaused DAGs; those that got locked, and the ids that somebody else holds."""
+    values = {"dag_ids": list(dag_ids)}
+    locked = [DueDag._make(row) for row in conn.execute(_LOCK, values)]
+    unpaused = {row[0] for row in conn.execute(_EXIST_UNPAUSED, values)}
+    return locked, unpaused - {dag.dag_id for dag in locked}
+
+
+def move(conn: Conn, positions: Sequence[Position]) -> None:
+    """Write where schedules stand."""
+    if positions:
+        columns = zip(*positions, strict=True)
+        names = Position._fields
+        conn.execute(_MOVE, {name: list(c) for name, c in zip(names, columns, strict=True)})
+
+
+def next_due(conn: Conn) -> float | None:
+    """Seconds until the first DAG is due (negative: overdue); None: no DAG will be."""
+    row = conn.execute(_NEXT_DUE).fetchone()
+    return row[0] if row else None
