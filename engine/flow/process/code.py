@@ -1,0 +1,27 @@
+"""The hash of the code behind a DAG: its file and the local modules that the file imported.
+
+Modules count by name, not by path, so hosts that keep their code in different folders agree. A file
+without modules has the hash of its content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def content_hash(path: str) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal. Raises OSError when it cannot be read."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def code_hash(file: str, modules: Mapping[str, str]) -> str:
+    """The hash of a file and its modules, from their content hashes (`modules`: name → hash)."""
+    if not modules:
+        return file
+    digest = hashlib.sha256(file.encode())
+    for name in sorted(modules):
+        digest.update(f"\n{name} {modules[name]}".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()

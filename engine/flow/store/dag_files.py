@@ -1,0 +1,141 @@
+"""DAG files: what is known of each, and why it cannot be imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from psycopg.types.json import Jsonb
+
+from flow.store.connect import Conn
+from flow.store.text import storable, storable_or_none
+
+LOCAL_BUNDLE = "local"
+
+
+class KnownFile(NamedTuple):
+    """A file as it was parsed last, by whichever DAG processor."""
+
+    path: str
+    code_hash: str
+    """Of the file and of `modules` (`flow.process.code`)."""
+    modules: Mapping[str, str]
+    """Local modules that it imported: name → absolute path."""
+    failed: bool
+    """It has an error."""
+    freed: bool
+    """An id that it was refused because another file owned it is free now."""
+
+
+class ParsedFile(NamedTuple):
+    """What one parse of a file found out about the file itself."""
+
+    path: str
+    code_hash: str
+    modules: Mapping[str, str] = {}
+    seconds: float = 0.0
+    """Time of the import."""
+    output: str | None = None
+    """The last of what the import printed."""
+    warnings: Sequence[str] = ()
+    bundle: str = LOCAL_BUNDLE
+
+
+class Failure(NamedTuple):
+    """Why a file does not define what it should."""
+
+    error: str
+    """One line."""
+    line: int | None = None
+    traceback: str | None = None
+
+
+_FREE = """
+exists (select from unnest(f.conflicts) as c(dag_id) where not exists (
+  select from dag d where d.dag_id = c.dag_id and d.present and d.file <> f.path))
+"""
+
+# Every file, once a sweep; the whole table on purpose.
+_KNOWN = f"""
+select f.path, f.content_hash, f.modules, f.error is not null, {_FREE} from dag_file f
+where f.bundle = %(bundle)s
+"""
+
+# One file; primary key.
+_FIND = f"""
+select f.path, f.content_hash, f.modules, f.error is not null, {_FREE} from dag_file f
+where f.path = %(path)s
+"""
+
+# Files that were refused an id which is free now. Files with conflicts are few, and this is asked
+# only after an id was given up.
+_FREED = f"select f.path from dag_file f where f.conflicts <> '{{}}' and {_FREE}"
+
+# Nothing is written when nothing changed. A file that goes on failing keeps the time since when,
+# also when it fails for another reason now.
+_PUT = """
+insert into dag_file as f (path, bundle, content_hash, seconds, error, error_line, error_since,
+  traceback, output, warnings, modules, conflicts)
+values (%(path)s, %(bundle)s, %(code_hash)s, %(seconds)s, %(error)s::text, %(line)s,
+  case when %(error)s::text is not null then clock_timestamp() end,
+  %(traceback)s, %(output)s, %(warnings)s::text[], %(modules)s, %(conflicts)s::text[])
+on conflict (path) do update set
+  bundle = excluded.bundle, content_hash = excluded.content_hash, parsed_at = clock_timestamp(),
+  seconds = excluded.seconds, error = excluded.error, error_line = excluded.error_line,
+  error_since = case when excluded.error is not null
+    then coalesce(f.error_since, excluded.error_since) end,
+  traceback = excluded.traceback, output = excluded.output, warnings = excluded.warnings,
+  modules = excluded.modules, conflicts = excluded.conflicts
+where (f.bundle, f.content_hash, f.error, f.error_line, f.traceback, f.output, f.warnings,
+    f.modules, f.conflicts)
+  is distinct from (excluded.bundle, excluded.content_hash, excluded.error, excluded.error_line,
+    excluded.traceback, excluded.output, excluded.warnings, excluded.modules, excluded.conflicts)
+"""
+
+_FORGET = "delete from dag_file where path = any(%(paths)s::text[])"
+
+
+def known(conn: Conn, bundle: str = LOCAL_BUNDLE) -> dict[str, KnownFile]:
+    """All files of a bundle by path."""
+    rows = conn.execute(_KNOWN, {"bundle": bundle})
+    return {row[0]: KnownFile._make(row) for row in rows}
+
+
+def find(conn: Conn, path: str) -> KnownFile | None:
+    """One file; None when it has never been parsed."""
+    row = conn.execute(_FIND, {"path": path}).fetchone()
+    return KnownFile._make(row) if row else None
+
+
+def freed(conn: Conn) -> list[str]:
+    """Paths of files that would get an id now which they were refused."""
+    return [row[0] for row in conn.execute(_FREED)]
+
+
+def put(
+    conn: Conn, file: ParsedFile, failure: Failure | None, conflicts: Sequence[str] = ()
+) -> bool:
+    """Write what a parse found; False when the row said the same already.
+
+    `conflicts` are the ids that another file owns. DAGs are not touched: the last good version of
+    a file that fails goes on scheduling.
+    """
+    values = {
+        "path": file.path,
+        "bundle": file.bundle,
+        "code_hash": file.code_hash,
+        "seconds": file.seconds,
+        "error": storable(failure.error) if failure else None,
+        "line": failure.line if failure else None,
+        "traceback": storable_or_none(failure.traceback) if failure else None,
+        "output": storable_or_none(file.output),
+        "warnings": [storable(warning) for warning in file.warnings],
+        "modules": Jsonb(dict(file.modules)),
+        "conflicts": sorted(conflicts),
+    }
+    return conn.execute(_PUT, values).rowcount == 1
+
+
+def forget(conn: Conn, paths: Sequence[str]) -> None:
+    """Delete the rows of files that are gone."""
+    conn.execute(_FORGET, {"paths": list(paths)})
