@@ -1,7 +1,7 @@
 """The serialised DAG: what the DAG processor stores and every other role reads."""
 
 from flow.graph.canonical import decode, encode, spec_hash
-from flow.graph.index import Graph
+from flow.graph.index import Graph, head
 from flow.graph.spec import DagSpec, GroupSpec, TaskSpec, TriggerRule
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "TriggerRule",
     "decode",
     "encode",
+    "head",
     "spec_hash",
 ]

@@ -38,7 +38,7 @@ class TriggerRule(StrEnum):
     ALWAYS = "always"
 
 
-class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """One task. `priority` is the effective weight, after the weight rule and the int32 cap."""
 
     task_id: str
@@ -67,7 +67,7 @@ class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     doc: str | None = None
 
 
-class GroupSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class GroupSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """One task group; groups are for reading, their edges are already edges between tasks."""
 
     group_id: str

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from flow.states import RunState, RunType
+from flow.store import arrays
 from flow.store.connect import Conn
 
 
@@ -136,10 +137,22 @@ def create(conn: Conn, runs: Sequence[NewRun]) -> dict[str, int]:
     """Create runs of different DAGs; run_key by dag_id, without those that existed already."""
     if not runs:
         return {}
-    columns = list(zip(*runs, strict=True))
-    names = NewRun._fields
-    rows = conn.execute(_CREATE, {name: list(c) for name, c in zip(names, columns, strict=True)})
-    return dict(rows)
+    rows = conn.execute(
+        _CREATE,
+        {
+            "dag_id": arrays.texts([run.dag_id for run in runs]),
+            "run_id": arrays.texts([run.run_id for run in runs]),
+            "run_type": arrays.texts([run.run_type for run in runs]),
+            "state": arrays.texts([run.state for run in runs]),
+            "version": arrays.numbers([run.version for run in runs]),
+            "logical_date": arrays.times([run.logical_date for run in runs]),
+            "start": arrays.times([run.start for run in runs]),
+            "end": arrays.times([run.end for run in runs]),
+            "interval_run": arrays.flags([run.interval_run for run in runs]),
+            "conf": arrays.texts([run.conf for run in runs]),
+        },
+    )
+    return dict(rows.fetchall())
 
 
 def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, tuple[int, int]]:

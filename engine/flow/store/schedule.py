@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.store import arrays
 from flow.store.connect import Conn
 
 
@@ -83,9 +84,16 @@ def lock(conn: Conn, dag_ids: Sequence[str]) -> tuple[list[DueDag], set[str]]:
 def move(conn: Conn, positions: Sequence[Position]) -> None:
     """Write where schedules stand."""
     if positions:
-        columns = zip(*positions, strict=True)
-        names = Position._fields
-        conn.execute(_MOVE, {name: list(c) for name, c in zip(names, columns, strict=True)})
+        conn.execute(
+            _MOVE,
+            {
+                "dag_id": arrays.texts([one.dag_id for one in positions]),
+                "cursor": arrays.times([one.cursor for one in positions]),
+                "next_start": arrays.times([one.next_start for one in positions]),
+                "next_end": arrays.times([one.next_end for one in positions]),
+                "next_run_at": arrays.times([one.next_run_at for one in positions]),
+            },
+        )
 
 
 def next_due(conn: Conn) -> float | None:

@@ -1,20 +1,34 @@
-"""Stored specs, by hash."""
+"""Stored specs, by hash, each with its head beside it (`flow.graph.head`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from flow.graph import DagSpec, encode, head
+from flow.store import arrays
 from flow.store.connect import Conn
 
 _LOAD = "select hash, body from spec where hash = any(%(hashes)s::text[])"
-_STORE = "insert into spec (hash, body) values (%(hash)s, %(body)s) on conflict do nothing"
+_LOAD_HEADS = "select hash, coalesce(head, body) from spec where hash = any(%(hashes)s::text[])"
+_STORE = """
+insert into spec (hash, body, head) values (%(hash)s, %(body)s, %(head)s) on conflict do nothing
+"""
 
 
-def load(conn: Conn, hashes: Iterable[str]) -> dict[str, str]:
-    """Canonical JSON by hash."""
-    return dict(conn.execute(_LOAD, {"hashes": list(hashes)}))
+def load(conn: Conn, hashes: Iterable[str], *, heads: bool = False) -> dict[str, str]:
+    """Canonical JSON by hash: whole specs, or heads where a spec has one."""
+    statement = _LOAD_HEADS if heads else _LOAD
+    return dict(conn.execute(statement, {"hashes": arrays.texts(hashes)}).fetchall())
 
 
-def store(conn: Conn, hash: str, body: bytes) -> None:
+def store(conn: Conn, hash: str, body: bytes, spec: DagSpec) -> None:
     """Keep a spec under its hash; the same one again changes nothing."""
-    conn.execute(_STORE, {"hash": hash, "body": body.decode()})
+    first = head(spec)
+    conn.execute(
+        _STORE,
+        {
+            "hash": hash,
+            "body": body.decode(),
+            "head": encode(first).decode() if first is not None else None,
+        },
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flow.graph import TaskSpec
 from flow.states import TaskState
+from flow.store import arrays
 from flow.store.connect import Conn
 
 
@@ -68,25 +69,28 @@ where exists (
     ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none'))
 """
 
-# First rows of tasks. One statement for the batch, whatever the number of runs.
+# First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
+# once per distinct combination, as a profile.
 _INSERT = """
 insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
   queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason,
   scheduled_at, queued_at, ended_at)
 select n.run_key, n.task_id, n.dag_id, n.state,
   case when n.state in ('scheduled', 'queued') then 1 else 0 end,
-  n.max_tries, n.pool, n.pool_slots, n.queue, n.executor, n.priority, n.retry_delay,
-  n.retry_backoff, n.max_retry_delay, n.execution_timeout, n.reason,
+  p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay,
+  p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
   case when n.state in ('scheduled', 'queued') then c.at end,
   case when n.state = 'queued' then c.at end,
   case when n.state not in ('scheduled', 'queued') then c.at end
 from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
-    %(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
+    %(reason)s::text[], %(profile)s::int[])
+  as n(run_key, task_id, dag_id, state, reason, profile)
+join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
     %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
-    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[],
-    %(reason)s::text[])
-  as n(run_key, task_id, dag_id, state, max_tries, pool, pool_slots, queue, executor, priority,
-    retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason),
+    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
+  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
+    retry_backoff, max_retry_delay, execution_timeout, profile)
+  on p.profile = n.profile,
   (select clock_timestamp() as at) as c
 """
 
@@ -137,29 +141,50 @@ def with_unfinished(conn: Conn, runs: Iterable[tuple[int, str]]) -> set[int]:
     return {row[0] for row in rows}
 
 
+def _profile(spec: TaskSpec) -> tuple[Any, ...]:
+    """The columns of a task's row that come from its spec."""
+    return (
+        spec.retries + 1,
+        spec.pool,
+        spec.pool_slots,
+        spec.queue,
+        spec.executor,
+        spec.priority,
+        spec.retry_delay,
+        spec.retry_exponential_backoff,
+        spec.max_retry_delay,
+        spec.execution_timeout,
+    )
+
+
 def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
     """Write the first rows of tasks."""
     if not tasks:
         return
-    specs = [task.spec for task in tasks]
+    profiles: dict[tuple[Any, ...], int] = {}
+    numbers = [profiles.setdefault(_profile(task.spec), len(profiles) + 1) for task in tasks]
+    tries, pool, slots, queue, executor, priority, delay, backoff, cap, timeout = zip(
+        *profiles, strict=True
+    )
     conn.execute(
         _INSERT,
         {
-            "run_key": [task.run_key for task in tasks],
-            "task_id": [spec.task_id for spec in specs],
-            "dag_id": [task.dag_id for task in tasks],
-            "state": [task.state.value for task in tasks],
-            "max_tries": [spec.retries + 1 for spec in specs],
-            "pool": [spec.pool for spec in specs],
-            "pool_slots": [spec.pool_slots for spec in specs],
-            "queue": [spec.queue for spec in specs],
-            "executor": [spec.executor for spec in specs],
-            "priority": [spec.priority for spec in specs],
-            "retry_delay": [spec.retry_delay for spec in specs],
-            "retry_backoff": [spec.retry_exponential_backoff for spec in specs],
-            "max_retry_delay": [spec.max_retry_delay for spec in specs],
-            "execution_timeout": [spec.execution_timeout for spec in specs],
-            "reason": [task.reason for task in tasks],
+            "run_key": arrays.numbers([task.run_key for task in tasks]),
+            "task_id": arrays.texts([task.spec.task_id for task in tasks]),
+            "dag_id": arrays.texts([task.dag_id for task in tasks]),
+            "state": arrays.texts([task.state for task in tasks]),
+            "reason": arrays.texts([task.reason for task in tasks]),
+            "profile": arrays.numbers(numbers),
+            "max_tries": arrays.numbers(tries),
+            "pool": arrays.texts(pool),
+            "pool_slots": arrays.numbers(slots),
+            "queue": arrays.texts(queue),
+            "executor": arrays.texts(executor),
+            "priority": arrays.numbers(priority),
+            "retry_delay": arrays.numbers(delay),
+            "retry_backoff": arrays.numbers(backoff),
+            "max_retry_delay": arrays.numbers(cap),
+            "execution_timeout": arrays.numbers(timeout),
         },
     )
 
@@ -168,14 +193,13 @@ def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:
     """Apply transitions; returns how many rows were still in the state they were expected in."""
     if not tasks:
         return 0
-    run_key, task_id, expected, state, reason = zip(*tasks, strict=True)
     return conn.execute(
         _MOVE,
         {
-            "run_key": list(run_key),
-            "task_id": list(task_id),
-            "expected": [one.value for one in expected],
-            "state": [one.value for one in state],
-            "reason": list(reason),
+            "run_key": arrays.numbers([task.run_key for task in tasks]),
+            "task_id": arrays.texts([task.task_id for task in tasks]),
+            "expected": arrays.texts([task.expected for task in tasks]),
+            "state": arrays.texts([task.state for task in tasks]),
+            "reason": arrays.texts([task.reason for task in tasks]),
         },
     ).rowcount

@@ -15,6 +15,7 @@ Recurring = CronInterval | DeltaInterval
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta.resolution
+_SECOND = timedelta(seconds=1)
 _END = datetime.max.replace(tzinfo=UTC)
 
 
@@ -23,7 +24,7 @@ def first_from(timetable: Recurring, instant: datetime, anchor: datetime | None)
     try:
         match timetable:
             case CronInterval():
-                return _cron_first_from(timetable, instant)
+                return _cron_first_from(timetable, _whole_second(instant))
             case DeltaInterval():
                 return _delta_last_before(timetable, instant, anchor) + _length(timetable)
             case _:
@@ -39,7 +40,7 @@ def last_before(
     try:
         match timetable:
             case CronInterval():
-                return _cron_last_before(timetable, instant)
+                return _cron_last_before(timetable, _whole_second(instant))
             case DeltaInterval():
                 return _delta_last_before(timetable, instant, anchor)
             case _:
@@ -72,6 +73,16 @@ def _delta_last_before(
     return origin + (instant - _TICK - origin) // length * length
 
 
+def _whole_second(instant: datetime) -> datetime:
+    """The instant itself, or the next whole second.
+
+    Boundaries of a cron lie on whole seconds of UTC, so the answers are the same; but all DAGs
+    that become due in one second, mostly of few distinct crons, then ask the same question.
+    """
+    return instant if not instant.microsecond else instant.replace(microsecond=0) + _SECOND
+
+
+@lru_cache(maxsize=4096)
 def _cron_first_from(timetable: CronInterval, instant: datetime) -> datetime | None:
     """Follow the slots in wall order, except around a transition, where they are listed.
 
@@ -97,6 +108,7 @@ def _cron_first_from(timetable: CronInterval, instant: datetime) -> datetime | N
     return listed[bisect_left(listed, instant)]
 
 
+@lru_cache(maxsize=4096)
 def _cron_last_before(timetable: CronInterval, instant: datetime) -> datetime | None:
     """The mirror image of `_cron_first_from`."""
     cron = load_cron(timetable.expression)

@@ -28,7 +28,7 @@ BUSY_AGAIN: Final = 0.02
 """Seconds after which a wake-up is due again when another scheduler held what it is about."""
 
 
-def admit_woken(conn: Conn, graphs: Graphs) -> Written | None:
+def admit_woken(conn: Conn, graphs: Graphs, heads: Graphs) -> Written | None:
     """Serve wake-ups of DAGs, pools and queues; None when there were none."""
     with transaction(conn, "schedule.admit"):
         taken = wakeups.take(conn, ["dag", "pool", "queue"], BATCH)
@@ -41,7 +41,7 @@ def admit_woken(conn: Conn, graphs: Graphs) -> Written | None:
         dags = [name for kind, name in by_scope if kind == "dag"]
         written = Written()
         if dags:
-            written, busy = start_woken(conn, graphs, dags)
+            written, busy = start_woken(conn, heads, dags)
             held |= {("dag", name) for name in busy}
         admission = _Admission(conn, graphs)
         for scope in sorted(by_scope.keys() - held):

@@ -1,4 +1,7 @@
-"""Arrow 1 of a task's life: due intervals become runs, queued runs start."""
+"""Arrow 1 of a task's life: due intervals become runs, queued runs start.
+
+A fresh run is decided from the head of its spec alone (`flow.graph.head`).
+"""
 
 from __future__ import annotations
 
@@ -42,19 +45,19 @@ def position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> P
     return Position(dag_id, cursor, start, end, planned.due_at)
 
 
-def create_due(conn: Conn, graphs: Graphs) -> Written | None:
+def create_due(conn: Conn, heads: Graphs) -> Written | None:
     """Create the runs that are due, one per DAG; None when none was due."""
     with transaction(conn, "schedule.create"):
         due = schedule.take_due(conn, BATCH)
         if not due:
             return None
-        return _create(conn, graphs, due)
+        return _create(conn, heads, due)
 
 
-def _create(conn: Conn, graphs: Graphs, due: Sequence[DueDag]) -> Written:
+def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
     state = gates.read(conn)
-    found = graphs.get(conn, (dag.spec_hash for dag in due))
+    found = heads.get(conn, (dag.spec_hash for dag in due))
     counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
     positions: list[Position] = []
@@ -110,7 +113,7 @@ def _begin(conn: Conn, started: Sequence[tuple[int, str, Graph]], state: Gates) 
     return write(conn, decided, state)
 
 
-def start_woken(conn: Conn, graphs: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
+def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
     """Start queued runs of DAGs and take up a backlog that waited for room.
 
     Also returns the DAGs that another scheduler holds.
@@ -121,19 +124,19 @@ def start_woken(conn: Conn, graphs: Graphs, dag_ids: Sequence[str]) -> tuple[Wri
     counts = runs.active(conn, [dag.dag_id for dag in locked])
     room = {dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, (0, 0))[0] for dag in locked}
     state = gates.read(conn)
-    written = _begin_or_resume(conn, graphs, runs.start(conn, room), state)
-    _take_up_backlog(conn, graphs, locked, state)
+    written = _begin_or_resume(conn, heads, runs.start(conn, room), state)
+    _take_up_backlog(conn, heads, locked, state)
     return written, held
 
 
 def _begin_or_resume(
-    conn: Conn, graphs: Graphs, started: Sequence[tuple[int, str, int]], state: Gates
+    conn: Conn, heads: Graphs, started: Sequence[tuple[int, str, int]], state: Gates
 ) -> Written:
     """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
     if not started:
         return Written()
     hashes = versions.spec_hashes(conn, [(dag_id, version) for _, dag_id, version in started])
-    found = graphs.get(conn, hashes.values())
+    found = heads.get(conn, hashes.values())
     with_rows = {row.run_key for row in tasks.read_runs(conn, [key for key, _, _ in started])}
     wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
@@ -144,9 +147,9 @@ def _begin_or_resume(
     return _begin(conn, fresh, state)
 
 
-def _take_up_backlog(conn: Conn, graphs: Graphs, locked: Sequence[DueDag], state: Gates) -> None:
+def _take_up_backlog(conn: Conn, heads: Graphs, locked: Sequence[DueDag], state: Gates) -> None:
     """Plan anew; a DAG whose past had to wait for room becomes due again."""
-    found = graphs.get(conn, (dag.spec_hash for dag in locked))
+    found = heads.get(conn, (dag.spec_hash for dag in locked))
     schedule.move(
         conn,
         [

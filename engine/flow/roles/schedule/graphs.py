@@ -15,10 +15,14 @@ CAPACITY: Final = 4_000
 
 
 class Graphs:
-    """Graphs by spec hash, least recently used first out. A hash names one graph for ever."""
+    """Graphs by spec hash, least recently used first out. A hash names one graph for ever.
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
+    With `heads` the graphs are those of the specs' heads, all that a fresh run needs.
+    """
+
+    def __init__(self, capacity: int = CAPACITY, *, heads: bool = False) -> None:
         self._capacity = capacity
+        self._heads = heads
         self._cache: OrderedDict[str, Graph] = OrderedDict()
 
     def get(self, conn: Conn, hashes: Iterable[str]) -> dict[str, Graph]:
@@ -30,7 +34,7 @@ class Graphs:
             found[known] = self._cache[known]
         missing = wanted - found.keys()
         if missing:
-            for spec_hash, body in specs.load(conn, missing).items():
+            for spec_hash, body in specs.load(conn, missing, heads=self._heads).items():
                 found[spec_hash] = self._cache[spec_hash] = Graph(decode(body))
             while len(self._cache) > self._capacity:
                 self._cache.popitem(last=False)

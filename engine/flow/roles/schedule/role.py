@@ -7,6 +7,7 @@ import os
 import selectors
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,6 +51,7 @@ class Scheduler:
     settings: Settings
     conn: Conn
     graphs: Graphs = field(default_factory=Graphs)
+    heads: Graphs = field(default_factory=lambda: Graphs(heads=True))
     watch: Watch = field(default_factory=Watch)
     notifier: Notifier = field(default_factory=Notifier)
     process_id: int | None = None
@@ -59,11 +61,17 @@ class Scheduler:
     def run_once(self) -> int:
         """Do all that is due now, once; returns how much was done (0: nothing)."""
         done = 0
-        for step in (decide_woken, admit_woken, create_due):
-            written = step(self.conn, self.graphs)
+        steps: tuple[Callable[[], Written | None], ...] = (
+            lambda: decide_woken(self.conn, self.graphs),
+            lambda: admit_woken(self.conn, self.graphs, self.heads),
+            lambda: create_due(self.conn, self.heads),
+        )
+        for step in steps:
+            written = step()
             if written is not None:
                 done += 1 + written.queued
-                self._announce(written)
+                if written.queued:
+                    self.notifier.send(self.conn, QUEUED)
         return done
 
     def keep_house(self) -> None:
@@ -107,19 +115,15 @@ class Scheduler:
         due = [wakeups.next_due(self.conn), schedule.next_due(self.conn), POLL]
         return max(0.0, min(seconds for seconds in due if seconds is not None))
 
-    def _announce(self, written: Written) -> None:
-        if written.queued:
-            self.notifier.send(self.conn, QUEUED)
-
 
 def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     """Run a scheduler until `stop`; with `once` until nothing is due or ready."""
-    graphs = Graphs()
+    graphs, heads = Graphs(), Graphs(heads=True)  # what is cached outlives an outage
 
     def session() -> None:
         with connect(settings.dsn, name="schedule") as conn:
             migrate.require(conn)
-            scheduler = Scheduler(settings, conn, graphs)
+            scheduler = Scheduler(settings, conn, graphs, heads)
             if once:
                 while scheduler.run_once():
                     pass

@@ -23,7 +23,8 @@ create sequence change_counter;
 
 create table spec (
   hash text primary key,
-  body text not null                       -- canonical JSON of a DagSpec
+  body text not null,                      -- canonical JSON of a DagSpec
+  head text                                -- of its head, where it has one
 );
 
 create table dag (
