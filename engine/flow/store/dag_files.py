@@ -130,7 +130,7 @@ def put(
         "traceback": storable_or_none(failure.traceback) if failure else None,
         "output": storable_or_none(file.output),
         "warnings": [storable(warning) for warning in file.warnings],
-        "modules": Jsonb(dict(file.modules)),
+        "modules": Jsonb({storable(n): storable(path) for n, path in file.modules.items()}),
         "conflicts": sorted(conflicts),
     }
     return conn.execute(_PUT, values).rowcount == 1

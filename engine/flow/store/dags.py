@@ -213,7 +213,7 @@ class _Storing:
         return _schedule(before) != _schedule(definition.spec)
 
     def _add_version(self, definition: Definition, number: int) -> None:
-        specs.store(self._conn, definition.spec_hash, definition.body)
+        specs.store(self._conn, definition.spec_hash, definition.body, definition.spec)
         values = {
             "dag_id": definition.spec.dag_id,
             "number": number,

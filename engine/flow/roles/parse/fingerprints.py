@@ -32,7 +32,8 @@ class Fingerprints:
 
     def code(self, path: str, modules: Mapping[str, str]) -> str:
         """The code hash of a file and its modules (name → path), as they are now."""
-        return code_hash(self.content(path), {name: self.content(modules[name]) for name in modules})
+        of_modules = {name: self.content(where) for name, where in modules.items()}
+        return code_hash(self.content(path), of_modules)
 
     def content(self, path: str) -> str:
         """The content hash of a file; a word that is none when it cannot be read."""
@@ -67,5 +68,5 @@ class Fingerprints:
 
 
 def _signature(path: str) -> _Signature:
-    status = os.stat(path)
+    status = os.stat(path)  # noqa: PTH116 - thousands of them
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -57,13 +57,16 @@ def _python_files(
         below[:] = sorted(name for name in below if _is_code_folder(name))
         for name in names:
             if name.endswith(".py") and not name.startswith("."):
-                path = os.path.join(folder, name)  # noqa: PTH118 - millions of them
+                path = os.path.join(folder, name)  # noqa: PTH118 - thousands of them
                 if os.path.isfile(path):  # noqa: PTH113 - a link to nothing is no file
                     yield path
 
 
 def _seen(folder: str, visited: set[tuple[int, int]]) -> bool:
-    status = os.stat(folder)
+    try:
+        status = os.stat(folder)  # noqa: PTH116 - as above
+    except OSError:
+        return True  # gone since it was listed
     identity = status.st_dev, status.st_ino
     if identity in visited:
         return True

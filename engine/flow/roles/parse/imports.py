@@ -48,14 +48,6 @@ class Imported:
     """None: the zygote died, and the import with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An import asks for something; answered through `Imports.host.reply`."""
-
-    job_id: int
-    message: ChildMessage
-
-
 class Imports:
     """A host and what it imports. One readable descriptor, for the loop's selector."""
 

@@ -34,7 +34,7 @@ class Sight:
     """Known files that are not there, and would be seen if they were."""
     now: float
     busy: Collection[str] = ()
-    """Files that are being parsed or wait for it."""
+    """Files that are being parsed."""
     before: Collection[str] | None = None
     """Files that the sweep before saw; None: this is the first."""
     code_changed: bool = False

@@ -31,14 +31,19 @@ class Queue:
         return len(self._changed) + len(self._again) + len(self._alone)
 
     @property
-    def paths(self) -> set[str]:
-        """All files that wait or run."""
-        waiting = (one.path for lane in (self._changed, self._again, self._alone) for one in lane)
-        return {*waiting, *self._running}
+    def running(self) -> set[str]:
+        """Files that were taken and are not done."""
+        return set(self._running)
 
     def add(self, files: Iterable[Waiting]) -> None:
-        """Let files wait; one that waits or runs already is not added twice."""
-        present = self.paths
+        """Let files wait, none twice; one that has changed leaves the lane of the bad ones."""
+        files = [one for one in files if one.path not in self._running]
+        changed = {one.path for one in files if not one.again and not one.alone}
+        for lane in (self._again, self._alone):
+            kept = [one for one in lane if one.path not in changed]
+            lane.clear()
+            lane.extend(kept)
+        present = {one.path for lane in (self._changed, self._again, self._alone) for one in lane}
         for one in files:
             if one.path not in present:
                 present.add(one.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import msgspec
 
@@ -16,6 +17,11 @@ from flow.roles.parse.imports import Imported
 from flow.store.dag_files import Failure
 from flow.store.dags import Definition
 from flow.timetables import describe
+
+_LONGEST_ERROR: Final = 2_000
+_LONGEST_TRACEBACK: Final = 100_000
+"""Characters, of which the last ones count."""
+_END_OF_LINES: Final = 2**31
 
 
 def judge(imported: Imported, timeout: float) -> Failure | list[Definition]:
@@ -33,13 +39,23 @@ def judge(imported: Imported, timeout: float) -> Failure | list[Definition]:
     if not isinstance(ended.result, Parsed):
         return Failure(_death(ended, imported.overdue, timeout))
     if ended.result.error is not None:
-        return Failure(ended.result.error, ended.result.error_line, ended.result.traceback)
+        return _reported(ended.result, ended.result.error)
     try:
         return list(_definitions(ended.result.specs, ended.result.lines))
     except FlowError as error:
         return Failure(f"{error.message}; {error.hint}" if error.hint else error.message)
     except (msgspec.MsgspecError, ValueError, OverflowError) as error:
         return Failure(f"the import reported a DAG that cannot be: {error}")
+
+
+def _reported(parsed: Parsed, error: str) -> Failure:
+    """The file's own error, in bounds whatever the child has sent."""
+    line = parsed.error_line
+    return Failure(
+        " ".join(error[:_LONGEST_ERROR].split()),
+        line if line is not None and 0 < line < _END_OF_LINES else None,
+        parsed.traceback[-_LONGEST_TRACEBACK:] if parsed.traceback else None,
+    )
 
 
 def _definitions(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[Definition]:
