@@ -1,0 +1,1 @@
+"""The `flow` command: it reads arguments, calls operations, and renders what they return."""

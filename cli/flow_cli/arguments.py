@@ -1,0 +1,58 @@
+"""What can be said about the command line before it is parsed.
+
+Two things cannot wait for the parser: whether errors are to be JSON (the parser itself may be what
+fails), and global options that stand behind the command, where most people type them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+END_OF_OPTIONS = "--"
+GLOBAL_FLAGS = frozenset({"--debug"})
+GLOBAL_OPTIONS = frozenset({"--config", "--deployment"})
+_OUTPUT_OPTIONS = ("-o", "--output")
+_JSON_FORMATS = frozenset({"json", "jsonl"})
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the command line asks for JSON, as far as it can be told without parsing it."""
+    asked = False
+    options = _before_end_of_options(arguments)
+    for position, argument in enumerate(options):
+        if argument in _OUTPUT_OPTIONS:
+            asked = options[position + 1 : position + 2] in (["json"], ["jsonl"])
+        elif argument.startswith("--output="):
+            asked = argument.removeprefix("--output=") in _JSON_FORMATS
+        elif argument.startswith("-o"):
+            asked = argument.removeprefix("-o").removeprefix("=") in _JSON_FORMATS
+    return asked
+
+
+def wants_debug(arguments: Sequence[str]) -> bool:
+    """Whether the command line asks for tracebacks."""
+    return "--debug" in _before_end_of_options(arguments)
+
+
+def globals_first(arguments: Sequence[str]) -> list[str]:
+    """The same command line with its global options in front of the command.
+
+    A value that looks like a global option is written with an equals sign: `--grep=--debug`.
+    """
+    options = _before_end_of_options(arguments)
+    front: list[str] = []
+    rest: list[str] = []
+    remaining = iter(options)
+    for argument in remaining:
+        if argument in GLOBAL_FLAGS or argument.partition("=")[0] in GLOBAL_OPTIONS:
+            front.append(argument)
+            if argument in GLOBAL_OPTIONS:
+                front.extend(value for value in [next(remaining, None)] if value is not None)
+        else:
+            rest.append(argument)
+    return front + rest + list(arguments[len(options) :])
+
+
+def _before_end_of_options(arguments: Sequence[str]) -> list[str]:
+    end = arguments.index(END_OF_OPTIONS) if END_OF_OPTIONS in arguments else len(arguments)
+    return list(arguments[:end])

@@ -1,0 +1,59 @@
+"""Every command at the top level of `flow`: what `flow --help` shows without importing any of them.
+
+A command is added by one line in `ENTRIES`. Its module has an `app` (a `typer.Typer`), which is
+imported when the command is used.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Panel(StrEnum):
+    """The groups of `flow --help`, in the order in which it shows them."""
+
+    START = "Start here"
+    ROLES = "Roles"
+    PIPELINES = "Pipelines"
+    REPAIR = "Repair"
+    CI = "CI"
+    SETTINGS = "Settings"
+    OPERATIONS = "Operations"
+
+
+class Entry(NamedTuple):
+    """One command or group: its name, its module, where it is listed and what it is for."""
+
+    name: str
+    module: str
+    panel: Panel
+    summary: str
+
+
+ENTRIES = (
+    Entry(
+        "init",
+        "flow_cli.commands.init",
+        Panel.START,
+        "Make a project folder: flow.toml, dags/ with an example, tests/.",
+    ),
+    Entry(
+        "config",
+        "flow_cli.commands.config",
+        Panel.SETTINGS,
+        "Show settings and where each value comes from.",
+    ),
+    Entry(
+        "completion",
+        "flow_cli.commands.completion",
+        Panel.OPERATIONS,
+        "Print the completion script of a shell.",
+    ),
+)
+
+
+def in_panel_order(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The entries sorted by panel; within a panel they keep their order."""
+    panels = list(Panel)
+    return tuple(sorted(entries, key=lambda entry: panels.index(entry.panel)))

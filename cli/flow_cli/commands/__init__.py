@@ -1,0 +1,1 @@
+"""One file for each command or group of commands; `flow_cli.catalogue` lists them."""

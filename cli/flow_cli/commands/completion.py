@@ -1,0 +1,34 @@
+"""`flow completion`: the script that makes a shell complete `flow`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flow_cli.pages import Command, examples, single
+from flow_cli.shells import Shell
+
+app = single()
+
+
+@app.command(
+    cls=Command,
+    epilog=examples(
+        "flow completion bash > ~/.local/share/bash-completion/completions/flow",
+        "flow completion fish > ~/.config/fish/completions/flow.fish",
+    ),
+)
+def completion(
+    shell: Annotated[
+        Shell, typer.Argument(metavar="SHELL", help="The shell that will read the script.")
+    ],
+) -> None:
+    """Print the completion script of a shell.
+
+    The installed package brings the same scripts along, where shells look for them.
+    """
+    from flow_cli.application import root
+    from flow_cli.tree import pages
+
+    print(shell.script(pages(root())), end="")  # noqa: T201

@@ -1,0 +1,66 @@
+"""Where the text of a table goes: aligned columns, or one block for each row.
+
+Pure functions of texts and a width. They never cut: an id that is missing its end is no id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flow_cli.cells import width_of
+
+GAP = "  "
+READABLE_WIDTH = 16  # a column folded to less than this can no longer be read
+
+
+class Cells(NamedTuple):
+    """A table as texts. `right` says for each column whether it is aligned to the right."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: Sequence[bool]
+
+
+def widths(cells: Cells) -> list[int]:
+    """The width of each column when nothing is folded."""
+    columns = zip(cells.headings, *cells.rows, strict=True)
+    return [max(width_of(text) for text in column) for column in columns]
+
+
+def fits(cells: Cells, width: int) -> bool:
+    """Whether the columns stay readable side by side, long ones folded."""
+    least = sum(min(column, READABLE_WIDTH) for column in widths(cells))
+    return least + len(GAP) * (len(cells.headings) - 1) <= width
+
+
+def aligned(cells: Cells) -> list[str]:
+    """Lines of aligned columns, as wide as their texts."""
+    column_widths = widths(cells)
+    lines = []
+    for row in (cells.headings, *cells.rows):
+        padded = [
+            _pad(text, column_width, right)
+            for text, column_width, right in zip(row, column_widths, cells.right, strict=True)
+        ]
+        lines.append(GAP.join(padded).rstrip())
+    return lines
+
+
+def blocks(cells: Cells) -> list[str]:
+    """Lines of one block for each row, a field a line, blocks separated by an empty line."""
+    name_width = max((width_of(heading) for heading in cells.headings), default=0)
+    lines: list[str] = []
+    for row in cells.rows:
+        if lines:
+            lines.append("")
+        lines += [
+            f"{_pad(heading, name_width, False)}{GAP}{text}"
+            for heading, text in zip(cells.headings, row, strict=True)
+        ]
+    return lines
+
+
+def _pad(text: str, width: int, right: bool) -> str:
+    space = " " * (width - width_of(text))
+    return space + text if right else text + space

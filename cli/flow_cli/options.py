@@ -1,0 +1,31 @@
+"""Options that many commands share, so that they have the same names and words everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flow_cli.output import Format
+
+DEFAULT_LIMIT = 100
+
+OutputOption = Annotated[
+    Format,
+    typer.Option(
+        "-o",
+        "--output",
+        help="Form of the result: text for people, one JSON document, or one JSON object a line.",
+    ),
+]
+LimitOption = Annotated[
+    int, typer.Option("--limit", min=1, metavar="N", help="Print at most N rows.")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Print every row.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only print what would be touched.")]
+
+
+def row_limit(limit: int, every: bool) -> int | None:
+    """How many rows to fetch: None is all of them."""
+    return None if every else limit

@@ -1,0 +1,148 @@
+"""Reading the value of a setting: one function for each kind of value.
+
+Each takes what the user wrote, as TOML gave it or as the text of an environment variable, and the
+folder that relative paths start from. It returns the value in the form Flow uses or raises
+`ValueError` whose text completes the sentence "worker.slots must be …".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Reader = Callable[[object, "Path"], object]
+
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+_SECONDS_IN = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+
+
+def optional(read: Reader) -> Reader:
+    """The same kind of value, or none at all."""
+
+    def read_optional(value: object, base: Path) -> object:
+        return None if value is None else read(value, base)
+
+    return read_optional
+
+
+def name(value: object, base: Path) -> str:
+    """A text that is not empty."""
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise ValueError("a text that is not empty")
+
+
+def names(value: object, base: Path) -> tuple[str, ...]:
+    """A list of names; in an environment variable they are separated by commas."""
+    if isinstance(value, str):
+        value = [part for part in value.split(",") if part.strip()]
+    if isinstance(value, list | tuple) and value:
+        return tuple(name(part, base) for part in value)
+    raise ValueError("a list of texts")
+
+
+def path(value: object, base: Path) -> Path:
+    """A path, `~` resolved, made absolute against the folder of whoever wrote it."""
+    from pathlib import Path
+
+    return base / Path(name(value, base)).expanduser()
+
+
+def paths(value: object, base: Path) -> tuple[Path, ...]:
+    """A list of paths; in an environment variable they are separated by commas."""
+    return tuple(path(part, base) for part in names(value, base))
+
+
+def flag(value: object, base: Path) -> bool:
+    """True or false."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
+        return value.lower() in _TRUE
+    raise ValueError("true or false")
+
+
+def whole(minimum: int) -> Reader:
+    """A whole number that is not smaller than `minimum`."""
+
+    def read_whole(value: object, base: Path) -> int:
+        if isinstance(value, str) and value.strip().isdecimal():
+            value = int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= minimum:
+            return value
+        raise ValueError(f"a whole number of at least {minimum}")
+
+    return read_whole
+
+
+def seconds(value: object, base: Path) -> float:
+    """A duration above zero: a number of seconds, or a text such as "90s", "5m", "2h", "1d"."""
+    number = _duration(value)
+    if number is not None and 0 < number < float("inf"):
+        return number
+    raise ValueError('a duration of more than 0: seconds, or a text such as "5m"')
+
+
+def seconds_or_zero(value: object, base: Path) -> float:
+    """A duration that may also be none at all."""
+    return 0.0 if _duration(value) == 0 else seconds(value, base)
+
+
+def share(value: object, base: Path) -> float:
+    """A part of a whole, more than 0 and less than 1."""
+    number = _number(value)
+    if number is not None and 0 < number < 1:
+        return number
+    raise ValueError("a share between 0 and 1, such as 0.1")
+
+
+def time_zone(value: object, base: Path) -> str:
+    """The name of a time zone that this machine knows."""
+    zone = name(value, base)
+    if zone == "UTC":
+        return zone
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError('the name of a time zone, such as "Europe/Berlin"') from error
+    return zone
+
+
+def postgres_url(value: object, base: Path) -> str:
+    """A URL in libpq's form. SQLAlchemy's forms name a driver that only SQLAlchemy knows."""
+    if isinstance(value, str) and value.startswith(("postgresql://", "postgres://")):
+        return value
+    raise ValueError('a URL that begins with "postgresql://"')
+
+
+def lost_contact(value: object, base: Path) -> str:
+    """What to do with tries whose worker has lost the database."""
+    if value == "stop":
+        return "stop"
+    if value == "keep":
+        raise ValueError('"stop": keeping tries alive without contact is not possible yet')
+    raise ValueError('"stop"')
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _duration(value: object) -> float | None:
+    if not isinstance(value, str):
+        return _number(value)
+    number = value.strip().rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = value.strip().removeprefix(number) or "s"
+    amount = _number(number)
+    return None if amount is None or unit not in _SECONDS_IN else amount * _SECONDS_IN[unit]

@@ -1,0 +1,55 @@
+"""What is read from the command line before it is parsed."""
+
+from __future__ import annotations
+
+import pytest
+
+from flow_cli.arguments import globals_first, wants_debug, wants_json
+
+
+@pytest.mark.parametrize(
+    ("line", "moved"),
+    [
+        ("runs list", "runs list"),
+        ("runs list --deployment test -n 3", "--deployment test runs list -n 3"),
+        ("--config a.toml runs list", "--config a.toml runs list"),
+        ("runs list --config=a.toml --debug", "--config=a.toml --debug runs list"),
+        ("run -- --debug", "run -- --debug"),
+        ("logs a b --grep=--debug", "logs a b --grep=--debug"),
+        ("runs list --deployment", "--deployment runs list"),
+    ],
+)
+def test_global_options_are_moved_before_the_command(line, moved):
+    assert globals_first(line.split()) == moved.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("runs list", False),
+        ("runs list -o json", True),
+        ("runs list -ojsonl", True),
+        ("runs list -o=json", True),
+        ("runs list --output json", True),
+        ("runs list --output=json", True),
+        ("runs list -o text", False),
+        ("runs list -o json -o text", False),
+        ("runs list -o", False),
+        ("run -- -o json", False),
+    ],
+)
+def test_json_is_recognised(line, asked):
+    assert wants_json(line.split()) is asked
+
+
+def test_debug_counts_only_as_an_option():
+    assert wants_debug(["runs", "--debug"])
+    assert not wants_debug(["run", "--", "--debug"])
+
+
+def test_a_global_option_works_behind_the_command(flow, project):
+    (project / "flow.toml").write_text("[deployment.test.worker]\nslots = 3\n")
+    before = flow("--deployment", "test", "config", "get", "worker.slots")
+    behind = flow("config", "get", "worker.slots", "--deployment", "test")
+    assert before == behind
+    assert (behind.code, behind.out) == (0, "3\n")

@@ -1,0 +1,175 @@
+"""Errors: two lines or one JSON object, the right exit code, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from flow.errors import Conflict, DatabaseError, FlowError, NotFound, UsageError
+from flow_cli import application
+from flow_cli.failures import failure_of
+from flow_cli.main import run
+
+COMMAND = [sys.executable, "-m", "flow_cli"]
+
+WRONG = {
+    ("confg",): "No such command 'confg'. Did you mean 'config'?\nSee: flow --help\n",
+    ("config", "shwo"): "No such command 'shwo'. Did you mean 'show'?\nSee: flow config --help\n",
+    ("config", "show", "--all-of-it"): (
+        "No such option: --all-of-it\nSee: flow config show --help\n"
+    ),
+    ("config", "get"): "Missing argument 'KEY'.\nSee: flow config get --help\n",
+    ("config", "show", "-o", "yaml"): (
+        "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
+        "See: flow config show --help\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_wrong_usage_is_two_lines_and_exit_code_2(flow, arguments):
+    ended = flow(*arguments)
+    assert (ended.code, ended.out, ended.err) == (2, "", WRONG[arguments])
+
+
+@pytest.mark.parametrize("form", [["-o", "json"], ["-ojson"], ["--output=jsonl"]], ids=" ".join)
+def test_under_json_wrong_usage_is_an_object_on_stderr(flow, form):
+    ended = flow("config", "show", *form, "--all-of-it")
+    assert (ended.code, ended.out) == (2, "")
+    assert json.loads(ended.err) == {
+        "error": {
+            "code": "usage",
+            "message": "No such option: --all-of-it",
+            "hint": "See: flow config show --help",
+        }
+    }
+
+
+def test_an_error_of_flow_has_its_own_code(flow):
+    ended = flow("config", "get", "worker.slot")
+    expected = "there is no setting worker.slot\nDid you mean worker.slots?\n"
+    assert (ended.code, ended.out, ended.err) == (3, "", expected)
+    ended = flow("config", "get", "worker.slot", "-o", "json")
+    assert (ended.code, ended.out) == (3, "")
+    assert json.loads(ended.err)["error"] == {
+        "code": "not_found",
+        "message": "there is no setting worker.slot",
+        "hint": "Did you mean worker.slots?",
+    }
+
+
+def test_what_was_typed_cannot_steer_the_terminal(flow):
+    ended = flow("config", "get", "a\x1b[31m\nb")
+    assert ended.err == (
+        "there is no setting a\\x1b[31m\\nb\nflow config show lists every setting.\n"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_an_error_is_json_in_every_encoding(flow, encoding):
+    ended = flow("config", "get", "é数据😀", "-o", "json", PYTHONIOENCODING=encoding)
+    assert json.loads(ended.err)["error"]["message"] == "there is no setting é数据😀"
+
+
+def test_debug_shows_the_traceback_and_the_two_lines(flow):
+    for arguments in (["--debug", "config", "get", "no"], ["config", "get", "no", "--debug"]):
+        ended = flow(*arguments)
+        assert ended.code == 3
+        assert ended.err.startswith("Traceback (most recent call last):")
+        assert ended.err.endswith("\nflow config show lists every setting.\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (FlowError("x"), 1),
+        (UsageError("x"), 2),
+        (NotFound("x"), 3),
+        (Conflict("x"), 4),
+        (DatabaseError("x"), 5),
+        (RuntimeError("x"), 1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_exit_codes_are_those_of_the_contract(error, code):
+    assert failure_of(error).exit_code == code
+
+
+def ending_with(monkeypatch, error: BaseException) -> None:
+    def end(context):
+        raise error
+
+    monkeypatch.setattr("flow_cli.commands.config.invocation", end)
+
+
+def test_a_bug_is_told_without_a_traceback(monkeypatch, capsys):
+    ending_with(monkeypatch, ValueError("no such colour"))
+    assert application.main(["config", "show"]) == 1
+    assert capsys.readouterr().err == (
+        "Flow has a bug: ValueError: no such colour\n"
+        "Run it again with --debug to see the traceback.\n"
+    )
+
+
+def test_an_interrupt_ends_quietly_with_130(monkeypatch, capsys):
+    ending_with(monkeypatch, KeyboardInterrupt())
+    assert application.main(["config", "show"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_interrupt_while_commands_are_imported_ends_quietly_too(monkeypatch, capsys):
+    class Interrupted:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "flow_cli.application", Interrupted())
+    with pytest.raises(SystemExit) as caught:
+        run()
+    assert caught.value.code == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_reader_that_has_gone_is_no_error(environment, project):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    ended = subprocess.run(
+        [*COMMAND, "config", "show"],
+        cwd=project,
+        env=environment,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(theirs)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_full_disk_is_told(environment, project):
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [*COMMAND, "config", "show"],
+            cwd=project,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[0] == "No space left on device"
+
+
+def test_closed_output_is_no_error(environment, project):
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "config", "get", "home"],
+        cwd=project,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

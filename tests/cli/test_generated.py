@@ -1,0 +1,111 @@
+"""Generated files are fresh, and manual pages are what the manual reader accepts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flow_cli import generate, roff
+
+REPOSITORY = Path(__file__).parents[2]
+MANUAL = sorted(path for path in (REPOSITORY / "man").iterdir() if path.suffix != ".md")
+
+
+def test_committed_files_are_fresh():
+    assert generate.stale(generate.generated(REPOSITORY)) == []
+
+
+def test_check_names_what_is_stale(tmp_path):
+    command = [sys.executable, "-m", "flow_cli.generate"]
+    first = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f"wrote {tmp_path}/man/flow.1\n" in first.stderr
+    (tmp_path / "man" / "flow.1").write_text("old")
+    check = subprocess.run(
+        [*command, "--check"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert check.returncode == 1
+    assert check.stderr == f"{tmp_path}/man/flow.1 is stale; run: just generate\n"
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+@pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+def test_manual_page_has_no_warnings(page):
+    reading = subprocess.run(
+        ["man", "--warnings", "-l", str(page)],
+        env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "80"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert reading.stderr == ""
+    assert "NAME" in reading.stdout
+
+
+def test_markdown_becomes_roff():
+    text = """\
+# flow-x - about *x*
+
+First `a-b` and **c**,
+second.
+
+## A heading
+
+- one
+  more
+- .two
+
+1. first
+
+```
+  kept  as\\is
+
+.dot
+```
+
+### Smaller
+
+| a | b |
+|---|---|
+| `c` | d e |
+"""
+    assert roff.page_from_markdown(text, "flow-x", "7").splitlines() == [
+        "'\\\" t",
+        '.TH "FLOW\\-X" 7 "" "Flow" "Flow manual"',
+        '.SH "NAME"',
+        "flow\\-x \\- about \\fIx\\fR",
+        ".PP",
+        "First \\fBa\\-b\\fR and \\fBc\\fR, second.",
+        '.SH "A HEADING"',
+        ".IP \\(bu 2",
+        "one more",
+        ".IP \\(bu 2",
+        "\\&.two",
+        ".IP 1. 4",
+        "first",
+        ".PP",
+        ".RS 4",
+        ".EX",
+        "  kept  as\\eis",
+        "\\&",
+        "\\&.dot",
+        ".EE",
+        ".RE",
+        '.SS "Smaller"',
+        ".PP",
+        ".TS",
+        "tab(|);",
+        "lb lb",
+        "l lx.",
+        "a|T{",
+        "b",
+        "T}",
+        "\\fBc\\fR|T{",
+        "d e",
+        "T}",
+        ".TE",
+    ]

@@ -1,0 +1,295 @@
+"""Settings: where they are found, which value wins, and what a mistake is answered with."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flow import config as configuration
+from flow.config import Config, default_home, load
+from flow.errors import ConfigError
+from flow.settings import SECTIONS, TABLE, Settings
+
+
+class Place(NamedTuple):
+    """A folder to look for settings in, and an environment."""
+
+    folder: Path
+    environ: dict[str, str]
+
+    def write(self, text: str, name: str = "flow.toml") -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def load(self, **keywords) -> Config:
+        return load(environ=self.environ, folder=self.folder, **keywords)
+
+    def mistake(self, text: str, **keywords) -> tuple[str, str]:
+        """Message and hint for a file with this text; `FILE` stands for the file."""
+        file = self.write(text)
+        with pytest.raises(ConfigError) as caught:
+            self.load(**keywords)
+        return caught.value.message.replace(str(file), "FILE"), caught.value.hint
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Place:
+    monkeypatch.setattr(configuration, "MACHINE_FILE", str(tmp_path / "etc" / "flow.toml"))
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    return Place(folder, {"HOME": str(tmp_path / "home"), "FLOW_HOME": str(tmp_path / "state")})
+
+
+@pytest.mark.parametrize(
+    ("program", "costly"),
+    [
+        ("import flow.config", ("pathlib", "dataclasses", "inspect", "msgspec", "tomllib", "json")),
+        ("import flow.config; flow.config.load()", ("dataclasses", "msgspec", "tomllib", "json")),
+    ],
+)
+def test_settings_load_no_costly_module(place, program, costly):
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{program}; import sys; print(*sys.modules)"],
+        cwd=place.folder,
+        env={**place.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = ended.stdout.split()
+    assert "flow.settings" in loaded
+    assert [name for name in costly if name in loaded] == []
+
+
+def test_tree_and_table_have_the_same_keys():
+    sections = {f"{name}.{field}" for name in SECTIONS for field in SECTIONS[name]._fields}
+    top = set(Settings._fields) - set(SECTIONS)
+    assert top | sections == set(TABLE)
+
+
+def test_defaults_lie_under_home(place):
+    config = place.load()
+    state = Path(place.environ["FLOW_HOME"])
+    assert config.settings.home == state
+    assert config.settings.logs.root == state / "logs"
+    assert config.settings.dags.folders == (state / "dags",)
+    assert config.settings.secrets.key_file == state / "secrets.key"
+    assert config.origins["home"] == "FLOW_HOME"
+    assert config.origins["logs.root"] == "default"
+    assert (config.file, config.deployment) == (None, None)
+
+
+def test_promised_defaults(place):
+    worker = place.load().settings.worker
+    assert (worker.heartbeat, worker.lost_after, worker.lease_ratio) == (5, 300, 0.9)
+    assert (worker.kill_grace, worker.min_free_memory) == (30, 0.1)
+    assert worker.on_lost_contact == "stop"
+    assert place.load().settings.parse.timeout == 60
+    assert place.load().settings.dags.paused_at_creation is True
+
+
+def test_home_of_root_and_of_others():
+    assert default_home({"HOME": "/h"}, 0) == Path("/var/lib/flow")
+    assert default_home({"HOME": "/h"}, 1000) == Path("/h/.local/share/flow")
+    assert default_home({"HOME": "/h", "XDG_DATA_HOME": "/d"}, 1000) == Path("/d/flow")
+
+
+def test_the_nearest_file_is_read(place):
+    outer = place.write("worker.slots = 1\n", "../flow.toml")
+    assert place.load().settings.worker.slots == 1
+    assert place.load().file == outer.resolve()
+    place.write("worker.slots = 2\n")
+    assert place.load().settings.worker.slots == 2
+    named = place.write("worker.slots = 3\n", "other.toml")
+    assert place.load(file=Path("other.toml")).settings.worker.slots == 3
+    place.environ["FLOW_CONFIG"] = str(named)
+    assert place.load().settings.worker.slots == 3
+
+
+def test_without_a_project_the_users_file_and_then_the_machines_is_read(place):
+    place.write("worker.slots = 1\n", configuration.MACHINE_FILE)
+    assert place.load().settings.worker.slots == 1
+    place.write("worker.slots = 2\n", place.environ["HOME"] + "/.config/flow/flow.toml")
+    assert place.load().settings.worker.slots == 2
+
+
+def test_paths_start_from_the_folder_of_whoever_wrote_them(place):
+    place.write('[dags]\nfolders = ["x", "/y"]\n[logs]\nroot = "~/logs"\n', "../flow.toml")
+    place.environ["FLOW_SECRETS_KEY_FILE"] = "key"
+    settings = place.load().settings
+    assert settings.dags.folders == (place.folder.parent / "x", Path("/y"))
+    assert settings.secrets.key_file == place.folder / "key"
+    assert settings.logs.root == Path("~/logs").expanduser()
+
+
+def test_the_environment_overrides_the_file(place):
+    file = place.write("[worker]\nslots = 2\nqueues = ['a']\n")
+    place.environ.update({"FLOW_WORKER_SLOTS": "4", "FLOW_DAGS_PAUSED_AT_CREATION": "off"})
+    place.environ["FLOW_DAGS_FOLDERS"] = "x,y"
+    config = place.load()
+    assert config.settings.worker.slots == 4
+    assert config.settings.worker.queues == ("a",)
+    assert config.settings.dags.paused_at_creation is False
+    assert config.settings.dags.folders == (place.folder / "x", place.folder / "y")
+    assert config.origins["worker.slots"] == "FLOW_WORKER_SLOTS"
+    assert config.origins["worker.queues"] == str(file)
+
+
+def test_an_empty_variable_is_none(place):
+    place.environ.update({"FLOW_WORKER_SLOTS": "", "FLOW_CONFIG": "", "FLOW_DEPLOYMENT": ""})
+    assert place.load().settings.worker.slots == 16
+
+
+DEPLOYMENTS = """
+database.url = "postgresql://base/db"
+[deployment.test.database]
+url = "postgresql://test/db"
+[deployment.prod]
+home = "/srv/flow"
+"""
+
+
+def test_a_deployment_of_the_environment_lies_between_file_and_environment(place):
+    file = place.write(DEPLOYMENTS)
+    place.environ["FLOW_DEPLOYMENT"] = "test"
+    config = place.load()
+    assert config.settings.database.url == "postgresql://test/db"
+    assert config.origins["database.url"] == f"{file} [deployment.test]"
+    place.environ["FLOW_DATABASE_URL"] = "postgresql://environment/db"
+    assert place.load().settings.database.url == "postgresql://environment/db"
+
+
+def test_a_deployment_of_the_command_line_overrides_the_environment(place):
+    place.write(DEPLOYMENTS)
+    place.environ.update(
+        {"FLOW_DATABASE_URL": "postgresql://environment/db", "FLOW_DEPLOYMENT": "x"}
+    )
+    assert place.load(deployment="test").settings.database.url == "postgresql://test/db"
+    prod = place.load(deployment="prod")
+    assert prod.settings.database.url == "postgresql://environment/db"
+    assert prod.settings.home == Path("/srv/flow")
+    assert prod.settings.logs.root == Path("/srv/flow/logs")
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [("90", 90), ('"90s"', 90), ('"5m"', 300), ('"1.5h"', 5400), ("2.5", 2.5)],
+)
+def test_durations(place, written, seconds):
+    place.write(f"parse.timeout = {written}\n")
+    assert place.load().settings.parse.timeout == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (
+            "worker.slot = 1",
+            "FILE: there is no setting worker.slot",
+            "Did you mean worker.slots?",
+        ),
+        ("wroker.slots = 1", "FILE: there is no setting wroker", "Did you mean worker?"),
+        (
+            "logs.zzzz = 1",
+            "FILE: there is no setting logs.zzzz",
+            "Known: logs.root.",
+        ),
+        ("worker = 1", "FILE: worker must be a table", "Write its keys below a line [worker]."),
+        (
+            "worker.slots = -1",
+            "FILE: worker.slots must be a whole number of at least 0, not -1",
+            "How many tries a worker runs at once.",
+        ),
+        (
+            "worker.slots = true",
+            "FILE: worker.slots must be a whole number of at least 0, not True",
+            "How many tries a worker runs at once.",
+        ),
+        (
+            "worker.lost_after = 14",
+            "FILE: worker.lost_after (14 s) is less than 3 x worker.heartbeat (5 s)",
+            "Set worker.lost_after to 15 s or more, or make worker.heartbeat shorter.",
+        ),
+        (
+            'worker.on_lost_contact = "keep"',
+            'FILE: worker.on_lost_contact must be "stop": keeping tries alive without contact is'
+            " not possible yet, not 'keep'",
+            "What happens to tries when their worker cannot reach the database for the lease.",
+        ),
+        (
+            'database.url = "postgresql+psycopg2://u:secret@h/db"',
+            'FILE: database.url must be a URL that begins with "postgresql://", not ***',
+            "URL of the PostgreSQL database."
+            " Without one, Flow runs an embedded PostgreSQL under home.",
+        ),
+        (
+            'dags.default_timezone = "Europe/Berlyn"',
+            'FILE: dags.default_timezone must be the name of a time zone, such as "Europe/Berlin",'
+            " not 'Europe/Berlyn'",
+            "Time zone of DAGs and dates that name none.",
+        ),
+    ],
+)
+def test_a_mistake_names_file_key_and_remedy(place, text, message, hint):
+    assert place.mistake(text) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "worker.lease_ratio = 1",
+        "worker.min_free_memory = 0",
+        "worker.heartbeat = 0",
+        "worker.heartbeat = nan",
+        "parse.timeout = inf",
+        'parse.timeout = "5 parsecs"',
+        "worker.kill_grace = -1",
+        "worker.queues = []",
+        "worker.queues = [1]",
+        'worker.task_user = ""',
+        "dags.paused_at_creation = 1",
+        "secrets.key_file = 5",
+    ],
+)
+def test_illegal_values_are_refused(place, text):
+    message, _ = place.mistake(text)
+    assert re.fullmatch(rf"FILE: {text.partition(' ')[0]} must be .+, not .+", message)
+
+
+def test_a_file_that_is_no_toml_is_named_with_the_line(place):
+    message, _ = place.mistake("[worker\n")
+    assert message.startswith("FILE is not valid TOML: ")
+    assert "line 1" in message
+
+
+def test_a_missing_named_file_is_an_error(place):
+    with pytest.raises(ConfigError, match=r"there is no settings file .*/gone\.toml"):
+        place.load(file=Path("gone.toml"))
+
+
+def test_an_unknown_deployment_is_an_error_with_the_nearest_name(place):
+    assert place.mistake(DEPLOYMENTS, deployment="prd") == (
+        "FILE has no deployment 'prd'",
+        "Did you mean prod? A deployment is a table [deployment.prd] of flow.toml.",
+    )
+
+
+def test_an_unreadable_file_is_an_error(place, monkeypatch):
+    # Root, under which tests may run, can read every file, so the refusal is played.
+    def refuse(path: Path, encoding: str) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    file = place.write("")
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.message == f"{file} cannot be read: Permission denied"
