@@ -1,1 +1,76 @@
-"""Flow: data pipelines as Python graphs, each run tied to a slice of time."""
+"""Flow: data pipelines as Python graphs. These are the names that DAG files are written with.
+
+Each name is loaded when it is first used, so `import flow` costs next to nothing.
+"""
+
+from importlib import import_module
+
+TYPE_CHECKING = False  # what typing calls so; importing typing would be most of the cost
+if TYPE_CHECKING:
+    from flow.authoring.connection import Connection
+    from flow.authoring.context import Context, get_current_context
+    from flow.authoring.dag import DAG
+    from flow.authoring.dag_decorator import dag
+    from flow.authoring.group import TaskGroup
+    from flow.authoring.group_decorator import task_group
+    from flow.authoring.node import Label
+    from flow.authoring.operator import BaseOperator
+    from flow.authoring.param import Param
+    from flow.authoring.relations import chain, chain_linear, cross_downstream
+    from flow.authoring.task_decorator import task
+    from flow.authoring.variable import Variable
+    from flow.authoring.xcom_arg import XComArg
+    from flow.graph.spec import TriggerRule
+
+_HOME = {
+    "DAG": "flow.authoring.dag",
+    "BaseOperator": "flow.authoring.operator",
+    "Connection": "flow.authoring.connection",
+    "Context": "flow.authoring.context",
+    "Label": "flow.authoring.node",
+    "Param": "flow.authoring.param",
+    "TaskGroup": "flow.authoring.group",
+    "TriggerRule": "flow.graph.spec",
+    "Variable": "flow.authoring.variable",
+    "XComArg": "flow.authoring.xcom_arg",
+    "chain": "flow.authoring.relations",
+    "chain_linear": "flow.authoring.relations",
+    "cross_downstream": "flow.authoring.relations",
+    "dag": "flow.authoring.dag_decorator",
+    "get_current_context": "flow.authoring.context",
+    "task": "flow.authoring.task_decorator",
+    "task_group": "flow.authoring.group_decorator",
+}
+
+__all__ = [
+    "DAG",
+    "BaseOperator",
+    "Connection",
+    "Context",
+    "Label",
+    "Param",
+    "TaskGroup",
+    "TriggerRule",
+    "Variable",
+    "XComArg",
+    "chain",
+    "chain_linear",
+    "cross_downstream",
+    "dag",
+    "get_current_context",
+    "task",
+    "task_group",
+]
+
+
+if not TYPE_CHECKING:  # type checkers would otherwise accept any name
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module 'flow' has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOME})

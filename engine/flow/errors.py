@@ -2,14 +2,17 @@
 
     FlowError                       a headline, and a hint that says what to do next
     ├── UsageError                  wrong usage, or refused                       exit 2
-    │   └── ConfigError             a setting is missing, illegal or contradictory
+    │   ├── ConfigError             a setting is missing, illegal or contradictory
+    │   └── InvalidConnection       a connection's URI, JSON or field cannot be read
     ├── NotFound                    no such DAG, run, task, …                     exit 3
     ├── Conflict                    exists already, or not in a state for it      exit 4
     ├── DatabaseError               unreachable, not migrated, too old            exit 5
     │   └── NoPostgres              no PostgreSQL binaries for the embedded one
     ├── AuthoringError              a DAG file says something that cannot be
     │   ├── UnsupportedArgument     an argument or name that does not exist (yet)
-    │   └── InvalidDag              the graph is broken: cycle, duplicate id, …
+    │   ├── InvalidDag              the graph is broken: cycle, duplicate id, …
+    │   ├── InvalidXCom             a value that could not be read back as it was
+    │   └── TemplateError           a template field cannot be rendered
     └── ProtocolError               a peer sent what it may not send
 
 Control flow of a task is not an error of Flow and lives in `flow.exceptions`.
@@ -45,6 +48,12 @@ class ConfigError(UsageError):
     """A setting is missing, illegal, or contradicts another."""
 
     code = "config"
+
+
+class InvalidConnection(UsageError):
+    """A connection cannot be read or written. The text names its id, never what it holds."""
+
+    code = "invalid_connection"
 
 
 class NotFound(FlowError):
@@ -90,6 +99,18 @@ class InvalidDag(AuthoringError, ValueError):
     """The graph is broken: a cycle, a duplicate id, an edge to nowhere, an illegal id."""
 
     code = "invalid_dag"
+
+
+class InvalidXCom(AuthoringError, TypeError):
+    """A value cannot be stored so that reading it gives the same type and value."""
+
+    code = "invalid_xcom"
+
+
+class TemplateError(AuthoringError, ValueError):
+    """A template field cannot be rendered; the text names field and expression."""
+
+    code = "template"
 
 
 class ProtocolError(FlowError):

@@ -80,6 +80,8 @@ class Ended(Message, frozen=True, kw_only=True, omit_defaults=True, tag="ended")
     """User plus system time of the child and its waited-for children, in seconds."""
     killed: str | None = None
     """Why the zygote killed it, if it did: "stop", "lease"."""
+    error: str | None = None
+    """Why no child could be started, for people; then there was no process."""
 
 
 # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────
@@ -112,8 +114,12 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     max_tries: int
     file: str
     """Absolute path of the DAG file on this host."""
+    root: str = ""
+    """The DAG folder, put on sys.path; "" is the file's own folder."""
     log: str
     """Absolute path of the try's log file; the child's stdout and stderr are appended to it."""
+    xcom_limit: int | None = None
+    """Largest XCom that the try may push, in bytes of JSON; None: as large as a message can be."""
     env: dict[str, str] = {}
     """Added to the child's environment (marker of the try, FLOW_CTX_*)."""
 
@@ -128,6 +134,7 @@ class CallbackJob(msgspec.Struct, frozen=True, kw_only=True, tag="callback", omi
     try_number: int = 0
     max_tries: int = 0
     file: str
+    root: str = ""
     kind: str
     """`failure`, `retry`, `success`, …: which list of callbacks."""
     reason: str
@@ -144,6 +151,7 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True, tag="render", omit_de
     try_number: int = 1
     max_tries: int = 0
     file: str
+    root: str = ""
 
 
 class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defaults=True):
@@ -152,6 +160,9 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     file: str
     root: str
     """The DAG folder, put on sys.path."""
+    log: str | None = None
+    """Absolute path of a file or named pipe; the child's stdout and stderr are appended to it.
+    None: they go where the zygote's go."""
 
 
 Job = TaskJob | CallbackJob | RenderJob | ParseJob
@@ -229,9 +240,12 @@ class GetPreviousSuccess(
 
 
 class Rendered(Message, frozen=True, kw_only=True, omit_defaults=True, tag="rendered"):
-    """Answer of a render job: JSON object of field → rendered value, secrets masked."""
+    """Answer of a render job."""
 
-    fields: str
+    fields: str = "{}"
+    """JSON object of field → rendered value, secrets masked."""
+    error: str | None = None
+    """One line why the fields cannot be rendered; then `fields` is empty."""
 
 
 class Parsed(Message, frozen=True, kw_only=True, omit_defaults=True, tag="parsed"):

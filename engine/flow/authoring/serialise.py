@@ -1,0 +1,174 @@
+"""From a DAG as its file made it to the `DagSpec` that is stored."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flow.authoring.arguments import Signature, nearest, not_yet
+from flow.authoring.dag import DAG
+from flow.authoring.moments import as_moment, in_zone, utc
+from flow.authoring.operator import BaseOperator
+from flow.authoring.vocabulary import TASK
+from flow.authoring.weights import priorities
+from flow.errors import InvalidDag, UnsupportedArgument
+from flow.graph.check import check
+from flow.graph.index import Graph
+from flow.graph.spec import DagSpec, GroupSpec, TaskSpec
+
+if TYPE_CHECKING:
+    from flow.authoring.group import TaskGroup
+
+_DAG_ARGUMENTS = Signature(DAG.__init__).names
+_TASK_EVENTS = ("execute", "failure", "retry", "skipped", "success")
+
+
+def to_spec(dag: DAG) -> DagSpec:
+    """The checked spec of a DAG.
+
+    Raises `InvalidDag` for a graph that is not sound, and `UnsupportedArgument` for default
+    arguments that would silently be ignored.
+    """
+    _check_defaults(dag)
+    spec = DagSpec(
+        dag_id=dag.dag_id,
+        tasks=tuple(_task(dag.task_dict[task_id]) for task_id in sorted(dag.task_dict)),
+        groups=tuple(_group(dag.task_group_dict[name]) for name in sorted(dag.task_group_dict)),
+        timetable=dag.timetable,
+        timezone=dag.timezone.key,
+        start_date=utc(dag.start_date),
+        end_date=utc(dag.end_date),
+        catchup=dag.catchup,
+        max_active_runs=dag.max_active_runs,
+        max_active_tasks=dag.max_active_tasks,
+        concurrency=dag.concurrency,
+        paused_at_creation=dag.is_paused_upon_creation,
+        code=dag.code,
+        params=_as_json(dag),
+        callbacks=tuple(
+            event for event in ("failure", "success") if getattr(dag, f"on_{event}_callback")
+        ),
+        edge_labels={f"{up}→{down}": text for (up, down), text in dag.edges.labels.items()},
+        description=dag.description,
+        doc_md=dag.doc_md,
+        display_name=dag.dag_display_name,
+        tags=tuple(sorted(dag.tags)),
+        owner_links=dag.owner_links,
+    )
+    try:
+        check(spec)
+    except InvalidDag as error:
+        raise InvalidDag(f"{dag.caller}: {error.message}", error.hint) from None
+    return _with_priorities(dag, spec)
+
+
+def _with_priorities(dag: DAG, spec: DagSpec) -> DagSpec:
+    found = priorities(
+        Graph(spec),
+        {task_id: task.priority_weight for task_id, task in dag.task_dict.items()},
+        {task_id: task.weight_rule for task_id, task in dag.task_dict.items()},
+    )
+    tasks = tuple(
+        msgspec.structs.replace(task, priority=found[task.task_id]) for task in spec.tasks
+    )
+    return msgspec.structs.replace(spec, tasks=tasks)
+
+
+def _task(task: BaseOperator) -> TaskSpec:
+    _check_window(task)
+    group = task.task_group
+    return TaskSpec(
+        task_id=task.task_id,
+        operator=task.operator_name,
+        upstream=tuple(sorted(task.upstream_task_ids)),
+        trigger_rule=task.trigger_rule,
+        runs_code=task.runs_code,
+        group=group.group_id if group is not None else None,
+        owner=task.owner,
+        retries=task.retries,
+        retry_delay=task.retry_delay.total_seconds(),
+        retry_exponential_backoff=task.retry_exponential_backoff,
+        max_retry_delay=_seconds(task.max_retry_delay),
+        execution_timeout=_seconds(task.execution_timeout),
+        pool=task.pool,
+        pool_slots=task.pool_slots,
+        queue=task.queue,
+        executor=task.executor,
+        callbacks=tuple(event for event in _TASK_EVENTS if getattr(task, f"on_{event}_callback")),
+        display_name=task.task_display_name,
+        doc=task.doc_md or task.doc,
+    )
+
+
+def _group(group: TaskGroup) -> GroupSpec:
+    parent = group.parent_group
+    return GroupSpec(
+        group_id=group.node_id,
+        parent=parent.group_id if parent is not None else None,
+        tooltip=group.tooltip,
+    )
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    return None if duration is None else duration.total_seconds()
+
+
+def _as_json(dag: DAG) -> dict[str, Any]:
+    """The DAG's params as JSON has them."""
+    values = {}
+    for name, value in dag.params.items():
+        try:
+            values[name] = msgspec.json.decode(msgspec.json.encode(value))
+        except TypeError:
+            raise InvalidDag(
+                f"{dag.caller}: param {name!r} is {value!r}, which JSON cannot say",
+                "params are text, numbers, booleans, None, lists and dicts of these",
+            ) from None
+    return values
+
+
+def _check_window(task: BaseOperator) -> None:
+    """Accept dates of a task only when they do not narrow those of its DAG."""
+    dag, where = task.dag, task.origin
+    start = in_zone(as_moment("start_date", task.start_date, where), dag.timezone)
+    end = in_zone(as_moment("end_date", task.end_date, where), dag.timezone)
+    if start is not None and _later(start, dag.start_date):
+        raise not_yet(f"a start_date of task {task.task_id!r} after its DAG's", where)
+    if end is not None and (dag.end_date is None or end < dag.end_date):
+        raise not_yet(f"an end_date of task {task.task_id!r} before its DAG's", where)
+
+
+def _later(start: datetime, first: datetime | None) -> bool:
+    return first is None or start > first
+
+
+def _check_defaults(dag: DAG) -> None:
+    """Refuse default arguments that no task takes and that were probably meant for something."""
+    tasks = dag.tasks
+    if not tasks:
+        return
+    taken = {name for task in tasks for name in task.defaults_taken}
+    accepted = {name for task in tasks for name in type(task).argument_names}
+    given = {
+        name
+        for owner in (dag.task_group, *dag.task_group_dict.values())
+        for name in owner.default_args
+    }
+    for name in sorted(given - taken - accepted - TASK.not_yet.keys() - TASK.harmless - {"email"}):
+        _refuse_default(dag, name)
+
+
+def _refuse_default(dag: DAG, name: str) -> None:
+    message = f"{dag.caller}: default_args of DAG {dag.dag_id!r} cannot hold {name!r}"
+    if name in TASK.gone:
+        raise UnsupportedArgument(message, TASK.gone[name])
+    if name in _DAG_ARGUMENTS:
+        raise UnsupportedArgument(
+            message, f"it would be ignored: it belongs to the DAG itself, as {name}=…"
+        )
+    # Anything else may be meant for operators that this DAG happens not to use.
+    meant = nearest(name, BaseOperator.argument_names, likeness=0.8)
+    if meant:
+        raise UnsupportedArgument(message, f"did you mean {meant!r}?")

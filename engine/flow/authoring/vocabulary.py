@@ -1,0 +1,125 @@
+"""Argument names that Airflow knows and Flow does not: which are not built yet, which are gone.
+
+`not_yet` holds, for each argument, the values that change nothing and are therefore accepted; any
+other value would silently be ignored, so it is an error. `harmless` arguments only qualify one
+that is refused, so their value never matters. `gone` says what to write instead of a name of
+Airflow 1 or 2, or of one that means nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names that are refused with a better answer than "unknown"."""
+
+    not_yet: Mapping[str, tuple[object, ...]]
+    gone: Mapping[str, str]
+    harmless: frozenset[str] = frozenset()
+
+
+DAG = Vocabulary(
+    not_yet={
+        "access_control": (None,),
+        "allowed_run_types": (None,),
+        "dagrun_timeout": (None,),
+        "deadline": (None, []),
+        "disable_bundle_versioning": (None, False),
+        "fail_fast": (False,),
+        "max_consecutive_failed_dag_runs": (0, None),
+        "rerun_with_latest_version": (None,),
+        "sla_miss_callback": (None,),
+        "task_group": (None,),
+    },
+    gone={
+        "dag_concurrency": "write concurrency (over all runs) or max_active_tasks (within a run)",
+        "default_view": "remove it: Flow has no web page to choose a view for",
+        "fail_stop": "it is called fail_fast, and is not supported yet",
+        "full_filepath": "remove it: Flow knows the file of each DAG",
+        "is_paused": "write is_paused_upon_creation",
+        "orientation": "remove it: Flow has no web page to choose an orientation for",
+        "schedule_interval": "write schedule",
+        "timetable": "write schedule",
+        "timezone": "give start_date the time zone, with zoneinfo.ZoneInfo or pendulum",
+    },
+)
+
+TASK = Vocabulary(
+    not_yet={
+        "allow_nested_operators": (True,),
+        "depends_on_past": (False,),
+        "executor_config": (None, {}),
+        "inlets": (None, [], ()),
+        "map_index_template": (None,),
+        "max_active_tis_per_dag": (None,),
+        "max_active_tis_per_dagrun": (None,),
+        "outlets": (None, [], ()),
+        "resources": (None,),
+        "retry_policy": (None,),
+        "run_as_user": (None,),
+        "sla": (None,),
+        "start_from_trigger": (False,),
+        "start_trigger_args": (None,),
+        "wait_for_downstream": (False,),
+        "wait_for_past_depends_before_skipping": (False,),
+    },
+    gone={
+        "execution_date": "write logical_date",
+        "max_active_tis": "write max_active_tis_per_dag, which is not supported yet",
+        "provide_context": "remove it: a callable gets the context values that it names",
+        "schedule": "schedule belongs to the DAG",
+        "schedule_interval": "schedule belongs to the DAG",
+        "task_concurrency": "it is called max_active_tis_per_dag, and is not supported yet",
+    },
+    harmless=frozenset({"email_on_failure", "email_on_retry", "ignore_first_depends_on_past"}),
+)
+
+GROUP = Vocabulary(
+    not_yet={},
+    gone={
+        "execution_timeout": "groups have none; use default_args={'execution_timeout': …}",
+        "retries": "groups have none yet; use default_args={'retries': …} for their tasks",
+        "retry_delay": "groups have none yet; use default_args={'retry_delay': …}",
+        "trigger_rule": "groups have none; set it on the first tasks of the group",
+    },
+)
+
+_SCHEMA = "values of params are not checked yet; leave it out"
+
+PARAM = Vocabulary(
+    not_yet={},
+    gone=dict.fromkeys(
+        (
+            "type",
+            "enum",
+            "format",
+            "pattern",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "items",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "properties",
+            "required",
+            "additionalProperties",
+            "const",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "not",
+            "schema",
+            "source",
+            "values_display",
+        ),
+        _SCHEMA,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Operators: kinds of tasks. Each module is imported by the DAG files that use it."""

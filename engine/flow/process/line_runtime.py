@@ -1,0 +1,124 @@
+"""`LineRuntime`: what user code asks, carried over the job line to the supervisor."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from flow.authoring.runtime import FoundXCom, PreviousSuccess
+from flow.errors import FlowError, NotFound, ProtocolError
+from flow.process.messages import (
+    DeleteVariable,
+    Done,
+    FromChild,
+    GetConnection,
+    GetPreviousSuccess,
+    GetVariable,
+    PreviousRun,
+    PullXCom,
+    PushXCom,
+    Refused,
+    SetVariable,
+    ToChild,
+    Value,
+    XComs,
+)
+
+A = TypeVar("A")
+
+
+class JobLine(Protocol):
+    """The child's end of its job line (`flow.process.wire.Channel`); safe to use from threads."""
+
+    def send(self, message: FromChild) -> None:
+        """Send a report, which has no answer."""
+
+    def ask(self, message: FromChild) -> ToChild:
+        """Send a request and wait for its answer."""
+
+
+class LineRuntime:
+    """A `flow.authoring.runtime.Runtime` that asks the supervisor."""
+
+    def __init__(self, line: JobLine) -> None:
+        self._line = line
+
+    def push_xcom(self, key: str, value: str) -> None:
+        """Store an XCom of this try."""
+        self._ask(PushXCom(key=key, value=value), Done, f"XCom {key!r} cannot be pushed")
+
+    def pull_xcoms(
+        self,
+        *,
+        task_ids: tuple[str, ...],
+        key: str,
+        dag_id: str | None,
+        run_id: str | None,
+        map_path: tuple[int, ...] | None,
+        include_prior_dates: bool,
+    ) -> list[FoundXCom]:
+        """XComs in order of task id and map path."""
+        request = PullXCom(
+            task_ids=task_ids,
+            key=key,
+            dag_id=dag_id,
+            run_id=run_id,
+            map_path=map_path,
+            include_prior_dates=include_prior_dates,
+        )
+        found = self._ask(request, XComs, f"XCom {key!r} cannot be pulled")
+        return [FoundXCom(xcom.task_id, xcom.map_path, xcom.value) for xcom in found.values]
+
+    def get_variable(self, key: str) -> str:
+        """Text of a variable."""
+        missing = NotFound(
+            f"variable {key!r} does not exist", f"make it: flow vars set {key} VALUE"
+        )
+        return self._ask(
+            GetVariable(key=key), Value, f"variable {key!r} cannot be read", missing
+        ).value
+
+    def set_variable(self, key: str, value: str, description: str | None) -> None:
+        """Create or overwrite a variable."""
+        request = SetVariable(key=key, value=value, description=description)
+        self._ask(request, Done, f"variable {key!r} cannot be set")
+
+    def delete_variable(self, key: str) -> None:
+        """Delete a variable."""
+        missing = NotFound(f"variable {key!r} does not exist", "see: flow vars list")
+        self._ask(DeleteVariable(key=key), Done, f"variable {key!r} cannot be deleted", missing)
+
+    def get_connection(self, conn_id: str) -> str:
+        """A connection in its JSON form."""
+        missing = NotFound(
+            f"connection {conn_id!r} does not exist", f"make it: flow conns add {conn_id} --uri URI"
+        )
+        return self._ask(
+            GetConnection(conn_id=conn_id),
+            Value,
+            f"connection {conn_id!r} cannot be read",
+            missing,
+        ).value
+
+    def previous_success(self) -> PreviousSuccess:
+        """Dates of the last successful run before this one; asked once."""
+        return self._previous
+
+    @cached_property
+    def _previous(self) -> PreviousSuccess:
+        run = self._ask(GetPreviousSuccess(), PreviousRun, "the previous run cannot be read")
+        return PreviousSuccess(
+            run.data_interval_start, run.data_interval_end, run.started_at, run.ended_at
+        )
+
+    def _ask(
+        self, request: FromChild, wanted: type[A], what: str, missing: NotFound | None = None
+    ) -> A:
+        answer = self._line.ask(request)
+        if isinstance(answer, wanted):
+            return answer
+        if isinstance(answer, Refused):
+            if answer.missing:
+                raise missing or NotFound(f"{what}: {answer.error}")
+            raise FlowError(f"{what}: {answer.error}")
+        raise ProtocolError(f"the supervisor answered {type(answer).__name__} to a request")

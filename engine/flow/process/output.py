@@ -1,0 +1,52 @@
+"""Standard streams and logging of a process that runs user code.
+
+The host has made file descriptors 1 and 2 the log of the job; here they get the Python side, the
+same whatever the locale says. Text that UTF-8 cannot write is escaped, not an error.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from datetime import UTC, datetime
+from io import TextIOWrapper
+
+
+class LineFormatter(logging.Formatter):
+    """`[2026-10-09T06:00:00.123+00:00] INFO logger - text`, and the traceback below it."""
+
+    def __init__(self) -> None:
+        super().__init__("[%(asctime)s] %(levelname)s %(name)s - %(message)s")
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """The moment of the record in UTC, with milliseconds."""
+        return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def prepare() -> None:
+    """Set up stdin, stdout, stderr and the root logger for user code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    # User code that reads finds the end of the input; exit() closes this object and nothing else.
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    if nothing != 0:
+        os.dup2(nothing, 0)
+        os.close(nothing)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for all its life
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(LineFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+
+
+def flush() -> None:
+    """Write out what streams and log handlers still hold, as far as that works."""
+    handlers = [reference() for reference in logging._handlerList]  # type: ignore[attr-defined]
+    for sink in (*filter(None, handlers), sys.stdout, sys.stderr):
+        try:
+            sink.flush()
+        except Exception:
+            pass  # the disk is full, or user code has closed or replaced the stream

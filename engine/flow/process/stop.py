@@ -1,0 +1,121 @@
+"""What SIGTERM does to a process that runs user code.
+
+The first one calls the operator's `on_kill`, bounded in time, and then raises `Stopped` wherever
+the main thread is. `Stopped` is no `Exception`, so `except Exception` lets it pass, and `finally`
+and `with` clean up on the way. At the end the process dies by the signal, without an outcome: who
+asked for the stop knows how the try ends. Code that swallows even `Stopped` dies when it returns,
+or by SIGKILL when the supervisor's patience is over.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final, NoReturn
+
+from flow.process import output, trace
+
+ON_KILL_SECONDS: Final = 20.0
+"""Longest that `on_kill` may take; less than the usual time between SIGTERM and SIGKILL, 30 s."""
+
+_log = logging.getLogger("flow.task")
+
+
+class Stopped(BaseException):
+    """The process was told to stop."""
+
+
+class _TooLong(BaseException):
+    """The time for `on_kill` is over."""
+
+
+class Stop:
+    """The handler of SIGTERM, and whether one has come."""
+
+    def __init__(self, patience: float = ON_KILL_SECONDS) -> None:
+        self.requested = False
+        self._patience = patience
+        self._on_kill: Callable[[], object] | None = None
+        self._masks = threading.local()
+
+    def install(self) -> None:
+        """Handle SIGTERM from now on, for the rest of the process's life. Main thread only.
+
+        A fork that user code makes does not inherit the meaning: a worker of its process pool is
+        told to end by SIGTERM too. There the signal gets its default action back, and is held
+        back meanwhile, because Python forgets what a new fork receives before it is ready.
+        """
+        signal.signal(signal.SIGTERM, self._handle)
+        os.register_at_fork(
+            before=self._hold_back,
+            after_in_parent=self._let_through,
+            after_in_child=self._forget,
+        )
+
+    def _hold_back(self) -> None:
+        self._masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+    def _let_through(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._masks.before)
+
+    def _forget(self) -> None:
+        if signal.getsignal(signal.SIGTERM) == self._handle:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._let_through()
+
+    @contextmanager
+    def killing(self, on_kill: Callable[[], object]) -> Iterator[None]:
+        """Within the block, a stop calls `on_kill`."""
+        self._on_kill = on_kill
+        try:
+            yield
+        finally:
+            self._on_kill = None
+
+    def check(self) -> None:
+        """Raise `Stopped` if a stop was asked for and user code has swallowed it."""
+        if self.requested:
+            raise Stopped
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            return
+        self.requested = True
+        _log.warning("Told to stop (SIGTERM)")
+        if self._on_kill is not None:
+            self._clean_up(self._on_kill)
+        raise Stopped
+
+    def _clean_up(self, on_kill: Callable[[], object]) -> None:
+        # In the main thread, not in one of its own: what was interrupted may hold a lock, and
+        # most locks that on_kill could meet (logging's) let the same thread in again.
+        before = signal.signal(signal.SIGALRM, _raise_too_long)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, self._patience)
+            on_kill()
+        except _TooLong:
+            _log.error("on_kill did not end within %g s; stopping anyway", self._patience)
+        except BaseException as error:
+            _log.error("on_kill failed\n%s", trace.user_traceback(error))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+
+
+def _raise_too_long(number: int, frame: FrameType | None) -> NoReturn:
+    raise _TooLong
+
+
+def die() -> NoReturn:
+    """Die by SIGTERM, as if it had never been handled."""
+    output.flush()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTERM)
+    # Only a thread that has the signal blocked gets here before it strikes.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    os._exit(128 + signal.SIGTERM)

@@ -1,0 +1,249 @@
+"""Running one try of one task in the process that was forked for it.
+
+How the try ends, and what the supervisor is told:
+
+    returns                        success, with the value
+    SystemExit, code None or 0     success, without a value
+    SystemExit, any other code     failed, "exit code 3"; retries apply
+    SkipException                  skipped
+    FailException                  failed, retries that are left are not used
+    anything else raised           failed (also KeyboardInterrupt); retries apply
+    os._exit, a deadly signal      nothing: the supervisor sees that no outcome came
+    SIGTERM                        nothing: `flow.process.stop`
+
+Callbacks run here, before the outcome is reported, and cannot change it. Whether a failure calls
+`on_retry` or `on_failure` depends on the tries that are left.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+# The environment of templates is loaded ahead, so that no child spends time on it.
+from flow.authoring import (
+    runtime,
+    template_environment,  # noqa: F401
+)
+from flow.authoring.context import Context, active, task_context
+from flow.authoring.operator import BaseOperator
+from flow.authoring.task_instance import RETURN_VALUE, TaskInstance
+from flow.authoring.template import render_fields
+from flow.errors import ProtocolError
+from flow.exceptions import FailException, SkipException, TaskException
+from flow.operators.skipping import Decider
+from flow.process import output, trace
+from flow.process.callback import call_back
+from flow.process.facts import task_instance_of
+from flow.process.line_runtime import JobLine, LineRuntime
+from flow.process.load import CodeMissing, LoadedFile, load_file
+from flow.process.messages import Outcome, TaskJob
+from flow.process.stop import Stop, Stopped, die
+from flow.states import TaskState
+
+_log = logging.getLogger("flow.task")
+
+
+def run_task(job: TaskJob, line: JobLine, *, received: float) -> None:
+    """Run the try and report its `Outcome`; `received` is in seconds of CLOCK_MONOTONIC.
+
+    Sets up streams, logging, signals and environment of the whole process, which therefore serves
+    no other job. Returns when the outcome has been sent and the log is written; the caller then
+    ends the process. Does not return when the process was told to stop.
+    """
+    output.prepare()
+    stop = Stop()
+    stop.install()
+    runtime.use(LineRuntime(line))
+    try:
+        outcome = attempt(job, received, stop)
+        stop.check()
+        _report(outcome, line)
+    except Stopped:
+        die()
+    output.flush()
+
+
+def attempt(job: TaskJob, received: float, stop: Stop) -> Outcome:
+    """Import the file, run the task and its callbacks; how it ended. Raises only `Stopped`."""
+    _tell_environment(job)
+    try:
+        loaded = load_file(job.file, job.root)
+        task = loaded.task(job.run.dag_id, job.task_id)
+    except Stopped:
+        raise
+    except BaseException as error:
+        return _not_loaded(job, error)
+    os.environ["FLOW_CTX_DAG_OWNER"] = task.owner
+    ti = task_instance_of(job, task, received)
+    return _Attempt(task, ti, task_context(ti), stop, loaded).run()
+
+
+def _tell_environment(job: TaskJob) -> None:
+    """What a command that the task starts may want to know."""
+    os.environ.update(
+        FLOW_CTX_DAG_ID=job.run.dag_id,
+        FLOW_CTX_TASK_ID=job.task_id,
+        FLOW_CTX_RUN_ID=job.run.run_id,
+        FLOW_CTX_LOGICAL_DATE=job.run.logical_date.isoformat(),
+        FLOW_CTX_TRY_NUMBER=str(job.try_number),
+    )
+
+
+def _not_loaded(job: TaskJob, error: BaseException) -> Outcome:
+    ended = time.monotonic()
+    if isinstance(error, CodeMissing):
+        reason = f"code_missing: {error.message}"
+        _log.error("%s\n%s", error.message, error.hint)
+    else:
+        reason = f"cannot import {job.file}: {trace.one_line(error)}"
+        _log.error("Cannot import %s\n%s", job.file, trace.user_traceback(error))
+    return Outcome(state=TaskState.FAILED, reason=reason, ended=ended)
+
+
+def _report(outcome: Outcome, line: JobLine) -> None:
+    try:
+        line.send(outcome)
+    except ProtocolError as error:
+        # The value is too large for a message; if the line itself is broken, this fails as well.
+        _log.error("The outcome cannot be reported: %s", error.message)
+        reason = f"the return value cannot be sent: {error.message}"
+        line.send(Outcome(state=TaskState.FAILED, reason=reason, ended=outcome.ended))
+
+
+@dataclass(frozen=True)
+class _End:
+    """How the task itself ended, before its callbacks."""
+
+    state: TaskState
+    ended: float
+    error: BaseException | None = None
+    reason: str | None = None
+    retry: bool = True
+    value: str | None = None
+    skips: tuple[str, ...] = ()
+
+
+_CALLBACKS: Final = {
+    TaskState.SUCCESS: "on_success_callback",
+    TaskState.SKIPPED: "on_skipped_callback",
+    TaskState.FAILED: "on_failure_callback",
+}
+
+
+class _Attempt:
+    """One try, from rendering to its callbacks."""
+
+    def __init__(
+        self,
+        task: BaseOperator,
+        ti: TaskInstance,
+        context: Context,
+        stop: Stop,
+        loaded: LoadedFile,
+    ) -> None:
+        self._task = task
+        self._ti = ti
+        self._context = context
+        self._stop = stop
+        self._loaded = loaded
+        self._ended = 0.0
+
+    def run(self) -> Outcome:
+        end = self._end()
+        self._stop.check()
+        self._call_back(end)
+        return Outcome(
+            state=end.state,
+            reason=end.reason,
+            retry=end.retry,
+            value=end.value,
+            skips=end.skips,
+            ended=end.ended,
+            code_hash=self._loaded.code_hash,
+        )
+
+    def _end(self) -> _End:
+        try:
+            result = self._execute()
+            skips = self._task.skips_for(result) if isinstance(self._task, Decider) else ()
+            value = self._keep(result)
+            return _End(TaskState.SUCCESS, self._ended, value=value, skips=skips)
+        except Stopped:
+            raise
+        except BaseException as error:
+            ended = self._ended or time.monotonic()
+            return _judge(error, ended)
+
+    def _execute(self) -> Any:
+        task, context = self._task, self._context
+        render_fields(task, context)
+        call_back(task.on_execute_callback, context)
+        with active(context), self._stop.killing(task.on_kill):
+            task.pre_execute(context)
+            try:
+                result = task.execute(context)
+            finally:
+                self._ended = time.monotonic()
+            task.post_execute(context, result)
+        return result
+
+    def _keep(self, result: Any) -> str | None:
+        """Push what is to be pushed; the text of the return value, which the outcome carries."""
+        if result is None or not self._task.do_xcom_push:
+            return None
+        if self._task.multiple_outputs:
+            self._push_each(result)
+        text = self._ti.encode_xcom(RETURN_VALUE, result)
+        if self._task.on_success_callback:
+            # Now, not with the outcome: a callback may want to pull it.
+            runtime.current().push_xcom(RETURN_VALUE, text)
+            return None
+        return text
+
+    def _push_each(self, result: Any) -> None:
+        if not isinstance(result, Mapping):
+            raise TaskException(
+                f"with multiple_outputs a task must return a dict, not {type(result).__name__}"
+            )
+        for key, value in result.items():
+            if not isinstance(key, str):
+                raise TaskException(f"with multiple_outputs keys must be text, not {key!r}")
+            self._ti.xcom_push(key, value)
+
+    def _call_back(self, end: _End) -> None:
+        name = _CALLBACKS[end.state]
+        tries_left = self._ti.try_number < self._ti.tries_allowed
+        if end.state is TaskState.FAILED and end.retry and tries_left:
+            name = "on_retry_callback"
+        callbacks = getattr(self._task, name)
+        if callbacks:
+            self._context["exception"] = end.error
+            self._context["reason"] = end.reason
+            call_back(callbacks, self._context)
+
+
+def _judge(error: BaseException, ended: float) -> _End:
+    """How a task ends that raised `error`; says it in the log."""
+    if isinstance(error, SystemExit):
+        return _judge_exit(error, ended)
+    if isinstance(error, SkipException):
+        _log.info("Skipped: %s", error)
+        return _End(TaskState.SKIPPED, ended, error, str(error) or None)
+    _log.error("Task failed\n%s", trace.user_traceback(error))
+    retry = not isinstance(error, FailException)
+    return _End(TaskState.FAILED, ended, error, trace.one_line(error), retry)
+
+
+def _judge_exit(error: SystemExit, ended: float) -> _End:
+    code = error.code
+    if code is None or code == 0:
+        return _End(TaskState.SUCCESS, ended)
+    # Python ends with code 1 and prints what is not a number.
+    reason = f"exit code {int(code)}" if isinstance(code, int) else f"exit code 1: {code}"
+    _log.error("Task called sys.exit: %s", reason)
+    return _End(TaskState.FAILED, ended, error, " ".join(reason.split()))
