@@ -115,7 +115,10 @@ create table run (
 );
 create unique index run_of_interval on run (dag_id, data_interval_start) where interval_run;
 create index run_unfinished on run (dag_id, run_key) where state in ('queued', 'running');
-create index run_by_date on run (dag_id, logical_date desc);
+create index run_by_date on run (dag_id, logical_date desc, run_key desc);
+-- Pages of the rare kinds over all DAGs, newest first.
+create index run_failed on run (run_key) where state = 'failed';
+create index run_by_type on run (run_type, run_key) where run_type <> 'scheduled';
 
 -- ── tasks, tries, XComs, events: hot and history ─────────────────────────────────────────────────
 
