@@ -121,7 +121,8 @@ _RIGHT_PLACE = f"{_PLACES} limit {LIMIT}"
 _ROW_PER_TASK = f"""
 with recent as materialized (
   select run_key, dag_id, run_id, version from run
-  where run_key >= coalesce(run_key_floor(%(since)s::timestamptz), 0) and state in ('success', 'failed') and not archived),
+  where run_key >= coalesce(run_key_floor(%(since)s::timestamptz), 0)
+    and state in ('success', 'failed') and not archived),
 wanted as materialized (
   select v.dag_id, v.number, task ->> 'task_id' as task_id
   from (select distinct dag_id, version from recent) as used
@@ -149,7 +150,8 @@ limit {LIMIT}
 _ONE_RUN_PER_INTERVAL = f"""
 select r.dag_id || ' ' || r.data_interval_start,
   'has runs ' || string_agg(r.run_id, ', ' order by r.run_id)
-from run r where r.interval_run and r.run_key >= coalesce(run_key_floor(%(since)s::timestamptz), 0)
+from run r
+where r.interval_run and r.run_key >= coalesce(run_key_floor(%(since)s::timestamptz), 0)
 group by r.dag_id, r.data_interval_start having count(*) > 1
 limit {LIMIT}
 """
