@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flow.logs.files import callback_log_path, log_path
+from flow.process.ending import StopCause
 from flow.process.messages import CallbackJob, RunInfo, TaskJob
-from flow.roles.work.ending import StopCause
 from flow.store.callbacks import ClaimedCallback
 from flow.store.tries import Claimed
 
