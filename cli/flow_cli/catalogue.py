@@ -97,6 +97,12 @@ ENTRIES = (
         "List and print XComs, the values that tasks pass on.",
     ),
     Entry(
+        "test",
+        "flow_cli.commands.test",
+        Panel.CI,
+        "Run a DAG of a file here and now, without any database.",
+    ),
+    Entry(
         "pools",
         "flow_cli.commands.pools",
         Panel.SETTINGS,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from flow.dates import DateArgument, looks_like_date, parse_date
 from flow.errors import NotFound, UsageError
 from flow.graph import Graph, decode
+from flow.ops.run_ids import LATEST
 from flow.ops.suggest import did_you_mean
 from flow.ops.task_references import TaskReference, parse_task_reference
 from flow.store import clock, specs
@@ -21,7 +22,6 @@ from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
 
-LATEST = "latest"
 _SUGGESTED_FROM = 500
 
 
