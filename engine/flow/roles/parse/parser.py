@@ -115,7 +115,8 @@ class Parser:
         self._sweep_at = time.monotonic() + self._settings.interval
         self._seen = folders.scan(self._settings.folders)
         self._warn_unreadable()
-        contents = {path: memory.fingerprints.content(path) for path in self._seen.files}
+        contents = dict.fromkeys(self._seen.illegible, "")
+        contents |= {path: memory.fingerprints.content(path) for path in self._seen.files}
         known = dag_files.known(self._conn)
         planned = plan.plan(self._look(contents, known))
         if planned.gone:
@@ -155,12 +156,11 @@ class Parser:
         modules = {path: plan.modules(path, memory.attempts, known) for path in seen.files}
         hashes = {path: memory.fingerprints.code(path, modules[path]) for path in seen.files}
         memory.fingerprints.keep({*hashes, *(p for ms in modules.values() for p in ms.values())})
-        legible = known.keys() - set(seen.illegible)
         return Sight(
             hashes=hashes,
             known=known,
             attempts=memory.attempts,
-            missing=[p for p in legible if p not in hashes and self._is_missing(p)],
+            missing=[p for p in known if p not in contents and self._is_missing(p)],
             now=time.monotonic(),
             busy=self._queue.running,
             before=memory.before,
