@@ -47,14 +47,14 @@ def become_subreaper() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def die_with_parent(parent: int) -> None:
-    """SIGKILL this process when its parent, the thread that forked it, dies.
+def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
+    """Send this process a signal when its parent, the thread that forked it, dies.
 
     `parent` is the pid seen before the fork: a parent that died before the call is noticed too.
     """
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), number)
 
 
 def set_name(name: str) -> None:

@@ -70,6 +70,7 @@ create table dag_file (
   path text primary key,
   bundle text not null default 'local',
   content_hash text not null,              -- of the file and the local modules it imported
+  conflicts text[] not null default '{}',  -- ids it defines that another file owned at that time
   parsed_at timestamptz not null default clock_timestamp(),
   seconds double precision not null default 0,
   error text,                              -- one line; null: the file imported
@@ -79,7 +80,6 @@ create table dag_file (
   output text,                             -- the last of what the import printed
   warnings text[] not null default '{}',
   modules jsonb not null default '{}',     -- local modules it imported: name → path
-  conflicts text[] not null default '{}',  -- ids it defines that another file owned at that time
   check ((error is null) = (error_since is null))
 );
 
@@ -115,7 +115,10 @@ create table run (
 );
 create unique index run_of_interval on run (dag_id, data_interval_start) where interval_run;
 create index run_unfinished on run (dag_id, run_key) where state in ('queued', 'running');
-create index run_by_date on run (dag_id, logical_date desc);
+create index run_by_date on run (dag_id, logical_date desc, run_key desc);
+-- Pages of the rare kinds over all DAGs, newest first.
+create index run_failed on run (run_key) where state = 'failed';
+create index run_by_type on run (run_type, run_key) where run_type <> 'scheduled';
 
 -- ── tasks, tries, XComs, events: hot and history ─────────────────────────────────────────────────
 

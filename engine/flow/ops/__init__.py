@@ -1,0 +1,1 @@
+"""What a verb does: one transaction each, with its audit entry; it never prints."""

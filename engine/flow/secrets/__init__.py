@@ -1,0 +1,1 @@
+"""Variables and connections: the keys that encrypt them, and where a value is looked for."""

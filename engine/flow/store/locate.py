@@ -1,0 +1,40 @@
+"""Where a deployment's database is: the configured URL, else the embedded server's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from flow.embedded import Server
+    from flow.settings import Settings
+
+
+def dsn(settings: Settings) -> str:
+    """The DSN of an existing database; an embedded one is started when it is down.
+
+    Raises `DatabaseError` when there is none yet.
+    """
+    if settings.database.url:
+        return settings.database.url
+    server = embedded(settings)
+    if not (server.data / "PG_VERSION").exists():
+        raise DatabaseError(
+            f"there is no database yet: neither database.url is set nor is there one in "
+            f"{settings.home}",
+            "make one with `flow db migrate` or `flow up`, or set FLOW_DATABASE_URL",
+        )
+    return server.start()
+
+
+def direct_dsn(settings: Settings) -> str:
+    """The DSN that goes past a connection pooler; an embedded database is made when missing."""
+    return settings.database.direct_url or settings.database.url or embedded(settings).start()
+
+
+def embedded(settings: Settings) -> Server:
+    """The embedded server of this deployment, running or not."""
+    from flow.embedded import Server
+
+    return Server(settings.home, binaries=settings.database.binaries)

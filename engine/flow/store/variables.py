@@ -1,0 +1,63 @@
+"""Variables, as encrypted bytes: nothing here knows a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.store.connect import Conn
+
+
+class StoredVariable(NamedTuple):
+    """A variable's row."""
+
+    key: str
+    value: bytes
+    description: str
+    updated_at: datetime
+
+
+_COLUMNS = "key, value, description, updated_at"
+_LIST = f"select {_COLUMNS} from variable order by key limit %(limit)s"
+_COUNT = "select count(*) from variable"
+_ONE = f"select {_COLUMNS} from variable where key = %(key)s"
+_EXISTING = "select key from variable where key = any(%(keys)s::text[]) order by key for update"
+
+# A description that is not given stays as it is.
+_SET = """
+insert into variable (key, value, description)
+values (%(key)s, %(value)s, coalesce(%(description)s::text, ''))
+on conflict (key) do update set value = excluded.value, updated_at = clock_timestamp(),
+  description = coalesce(%(description)s::text, variable.description)
+"""
+
+_DELETE = "delete from variable where key = %(key)s"
+
+
+def page(conn: Conn, limit: int | None) -> tuple[list[StoredVariable], int]:
+    """Variables in order of key, and how many there are."""
+    rows = [StoredVariable._make(row) for row in conn.execute(_LIST, {"limit": limit})]
+    found = conn.execute(_COUNT).fetchone()
+    return rows, found[0] if found else 0
+
+
+def one(conn: Conn, key: str) -> StoredVariable | None:
+    """A variable."""
+    row = conn.execute(_ONE, {"key": key}).fetchone()
+    return StoredVariable._make(row) if row else None
+
+
+def existing(conn: Conn, keys: Sequence[str]) -> list[str]:
+    """Those of `keys` that exist; their rows are locked."""
+    return [row[0] for row in conn.execute(_EXISTING, {"keys": list(keys)})]
+
+
+def set_(conn: Conn, key: str, value: bytes, description: str | None) -> None:
+    """Make a variable, or overwrite it."""
+    conn.execute(_SET, {"key": key, "value": value, "description": description})
+
+
+def delete(conn: Conn, key: str) -> bool:
+    """Delete a variable; whether there was one."""
+    return conn.execute(_DELETE, {"key": key}).rowcount > 0
