@@ -9,7 +9,6 @@ import socket
 import time
 from typing import Final
 
-from flow.process import prctl
 from flow.roles.loop import Stop, keep_going, wait
 from flow.roles.parse.imports import Imports
 from flow.roles.parse.parser import Memory, Parser, Settings
@@ -68,7 +67,6 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     """Run a DAG processor until `stop`; with `once` until every file has been parsed."""
     memory = Memory()
     registration = Registration(settings)
-    prctl.forbid_dump()
 
     def session() -> None:
         with connect(settings.dsn, name=_NAME) as conn:
