@@ -6,7 +6,7 @@ import os
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ class Folder:
     path: Path
     dsn: str
     conn: Conn
-    memory: Memory = field(default_factory=Memory)
 
     def write(self, name: str, text: str) -> str:
         """Put a file into the folder; its path."""
@@ -53,14 +52,14 @@ class Folder:
         )
 
     @contextmanager
-    def parser(self, memory: Memory | None = None, **fields: Any) -> Iterator[Parser]:
+    def parser(self, knowledge: Memory | None = None, **fields: Any) -> Iterator[Parser]:
         """A DAG processor of the folder."""
         settings = self.settings(**fields)
         with (
             connect(self.dsn, name="parse") as conn,
-            Imports("test-parse", timeout=settings.timeout) as imports,
+            Imports("test-parse", settings.limits) as imports,
         ):
-            yield Parser(settings, conn, imports, memory or Memory())
+            yield Parser(settings, conn, imports, knowledge or Memory())
 
     def parse(self, **fields: Any) -> None:
         """Start a DAG processor, let it parse everything, end it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -134,6 +135,8 @@ def _prepare(job: Job) -> None:
         os.dup2(log, 2)
         os.close(log)
         _renew_streams()
+    if isinstance(job, ParseJob) and job.memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (job.memory, job.memory))
     if isinstance(job, TaskJob):
         os.environ.update(job.env)
 

@@ -129,6 +129,14 @@ def test_a_flood_of_output_is_cut_to_its_end(folder: Folder) -> None:
     assert "bytes left out" in output
 
 
+def test_an_import_cannot_take_all_memory(folder: Folder) -> None:
+    folder.write("greedy.py", "x = bytearray(3 * 2**30)\n")
+    folder.dag("good.py", "good")
+    folder.parse(memory=2**30)
+    assert folder.dags() == {"good": "good.py"}
+    assert "1 GiB" in folder.errors()["greedy.py"]
+
+
 def test_what_an_import_leaves_running_is_ended(folder: Folder) -> None:
     marker = f"leftover-{os.getpid()}-{time.monotonic_ns()}"
     folder.dag(
@@ -325,8 +333,8 @@ def test_a_processor_that_saw_the_file_itself_does_not_undo_another_ones_work(
 ) -> None:
     """Two hosts with different copies for a while: simulated by the memory of what each saw."""
     folder.dag("one.py", "one", task="old_copy")
-    memory = Memory()
-    folder.parse(memory=memory)
+    knowledge = Memory()
+    folder.parse(knowledge=knowledge)
     folder.conn.execute("update dag_file set content_hash = 'of the newer copy'")
-    folder.parse(memory=memory)
+    folder.parse(knowledge=knowledge)
     assert folder.value("select content_hash from dag_file") == "of the newer copy"

@@ -9,10 +9,11 @@ import pytest
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.process.events import JobEnded
 from flow.process.messages import Parsed
-from flow.roles.parse.imports import Imported
+from flow.roles.parse.imports import Imported, Limits
 from flow.roles.parse.verdict import judge
 from flow.store.dag_files import Failure
 
+LIMITS = Limits(60.0, 2**30)
 GOOD = DagSpec(dag_id="good", tasks=(TaskSpec(task_id="a", operator="x"),))
 
 
@@ -26,7 +27,9 @@ def reported(*specs: bytes, lines: tuple[int, ...] | None = None, **fields: Any)
 
 
 def test_definitions_are_stored_in_canonical_form() -> None:
-    (found,) = judge(reported(b'{"tasks": [{"operator":"x","task_id":"a"}], "dag_id": "good"}'), 60)
+    (found,) = judge(
+        reported(b'{"tasks": [{"operator":"x","task_id":"a"}], "dag_id": "good"}'), LIMITS
+    )
     assert not isinstance(found, str)
     assert found.body == encode(GOOD)
     assert found.spec_hash == spec_hash(encode(GOOD))
@@ -53,18 +56,18 @@ def test_definitions_are_stored_in_canonical_form() -> None:
     ],
 )
 def test_what_fails_a_check_is_an_error(specs: tuple[bytes, ...], word: str) -> None:
-    failure = judge(reported(*specs), 60)
+    failure = judge(reported(*specs), LIMITS)
     assert isinstance(failure, Failure)
     assert word in failure.error
 
 
 def test_lines_and_specs_must_match() -> None:
-    assert isinstance(judge(reported(encode(GOOD), lines=()), 60), Failure)
+    assert isinstance(judge(reported(encode(GOOD), lines=()), LIMITS), Failure)
 
 
 def test_an_error_of_any_size_and_line_is_kept_in_bounds() -> None:
     said = reported(error="a\nb" * 10_000, error_line=2**40, traceback="x" * 10**6 + "end")
-    failure = judge(said, 60)
+    failure = judge(said, LIMITS)
     assert isinstance(failure, Failure)
     assert "\n" not in failure.error
     assert len(failure.error) <= 2_000
@@ -85,6 +88,6 @@ def test_an_error_of_any_size_and_line_is_kept_in_bounds() -> None:
     ],
 )
 def test_a_death_is_told_in_words(ended: Imported, words: str) -> None:
-    failure = judge(ended, 60)
+    failure = judge(ended, LIMITS)
     assert isinstance(failure, Failure)
     assert words in failure.error

@@ -21,7 +21,7 @@ from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import Read, answer
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
-from flow.roles.parse.imports import Imported, Imports
+from flow.roles.parse.imports import Imported, Imports, Limits
 from flow.roles.parse.plan import Attempt, Sight
 from flow.roles.parse.queue import Queue, Waiting
 from flow.store import dag_files, dags
@@ -46,12 +46,19 @@ class Settings:
     folders: tuple[Path, ...]
     read: Read
     timeout: float = 60.0
+    memory: int = 4 * 2**30
+    """Bytes that one import may use: what it does beyond that would harm everybody on the host."""
     interval: float = 30.0
     processes: int = 2
     paused_at_creation: bool = True
     user: TaskUser | None = None
     heartbeat: float = 5.0
     lost_after: float = 300.0
+
+    @property
+    def limits(self) -> Limits:
+        """What one import may take."""
+        return Limits(self.timeout, self.memory)
 
 
 @dataclass(slots=True)
@@ -220,7 +227,7 @@ class Parser:
             warnings=parsed.warnings,
         )
         self._memory.attempts[file.path] = Attempt(file.code_hash, modules, time.monotonic())
-        self._store(file, verdict.judge(imported, self._settings.timeout))
+        self._store(file, verdict.judge(imported, self._settings.limits))
 
     def _store(self, file: ParsedFile, found: Failure | list[Definition]) -> None:
         if isinstance(found, Failure):
