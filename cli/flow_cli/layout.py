@@ -39,11 +39,11 @@ def aligned(cells: Cells) -> list[str]:
     column_widths = widths(cells)
     lines = []
     for row in (cells.headings, *cells.rows):
-        padded = [
+        texts = [
             padded(text, column_width, right)
             for text, column_width, right in zip(row, column_widths, cells.right, strict=True)
         ]
-        lines.append(GAP.join(padded).rstrip())
+        lines.append(GAP.join(texts).rstrip())
     return lines
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TextIO
 
+from flow_cli.cells import width_of
 from flow_cli.layout import padded
 
 GOES_ON: Final = "… "
@@ -16,19 +17,25 @@ _WIDEST_LABEL: Final = 40
 
 
 class LogPrinter:
-    """Writes to one stream. `labels` are known ahead, so that texts stand below each other.
+    """Writes to one stream. `labels` are those known ahead, so that texts stand below each other.
 
-    Without labels there is one source, and its text is printed as it is.
+    Without any there is one source, and its text is printed as it is.
     """
 
     def __init__(self, stream: TextIO, labels: Sequence[str] = ()) -> None:
         self._stream = stream
         self._labelled = bool(labels)
-        self._width = min(max((len(label) for label in labels), default=0), _WIDEST_LABEL)
+        self._width = 0
+        self.expect(labels)
         self._open: str | None = None
         """The source whose line has not ended."""
         self._broken: set[str] = set()
         """Sources whose line was broken and goes on."""
+
+    def expect(self, labels: Sequence[str]) -> None:
+        """Leave room for these labels too."""
+        widest = max((width_of(label) for label in labels), default=0)
+        self._width = max(self._width, min(widest, _WIDEST_LABEL))
 
     def write(self, label: str, text: str) -> None:
         """Print the next piece of a source's text."""

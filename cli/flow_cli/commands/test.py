@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flow_cli import exits
+from flow_cli.cells import text_of
 from flow_cli.invocation import invocation
 from flow_cli.options import OutputOption
 from flow_cli.output import Column, Format, Output
@@ -84,7 +86,7 @@ def test(
 
     settings = invocation(context).config.settings
     printer = Output(output)
-    logs = LogPrinter(printer.err, [target])
+    logs = LogPrinter(printer.err, [Path(target).name])
     request = Request(
         target,
         date,
@@ -113,13 +115,17 @@ def test(
 
 
 def _tell(printer: Output, logs: LogPrinter, news: News) -> None:
-    from flow.ops.rehearsal import Said, TryEnded, Warned
+    from flow.ops.rehearsal import Began, Said, TryEnded, Warned
 
     if isinstance(news, Said):
         logs.write(news.who, news.text)
         return
     logs.end_line()
-    if isinstance(news, Warned):
+    if isinstance(news, Began):
+        logs.expect(news.task_ids)
+        interval = f"{text_of(news.data_interval_start)} to {text_of(news.data_interval_end)}"
+        printer.message(f"{news.dag_id} {news.run_id}: {interval}")
+    elif isinstance(news, Warned):
         printer.warning(news.text)
     elif isinstance(news, TryEnded):
         printer.message(_sentence(news))

@@ -163,6 +163,8 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     log: str | None = None
     """Absolute path of a file or named pipe; the child's stdout and stderr are appended to it.
     None: they go where the zygote's go."""
+    memory: int | None = None
+    """Bytes of data that each of the import's processes may have (RLIMIT_DATA); None: no limit."""
 
 
 Job = TaskJob | CallbackJob | RenderJob | ParseJob

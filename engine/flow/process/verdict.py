@@ -25,6 +25,15 @@ _LONGEST_TRACEBACK: Final = 100_000
 _END_OF_LINES: Final = 2**31
 
 
+class Limits(NamedTuple):
+    """What one import may take."""
+
+    timeout: float = 60.0
+    """Seconds."""
+    memory: int = 4 * 2**30
+    """Bytes of data that each of its processes may have."""
+
+
 class ImportedDag(NamedTuple):
     """A DAG as its file defines it, checked."""
 
@@ -48,12 +57,12 @@ class ImportFailure(NamedTuple):
 
 
 def judge(
-    ended: JobEnded | None, *, overdue: bool, timeout: float
+    ended: JobEnded | None, *, overdue: bool, limits: Limits
 ) -> ImportFailure | list[ImportedDag]:
     """The DAGs that a file defines, or why it cannot be imported.
 
     `ended` is None when the zygote died, and the import with it; `overdue` says that it was stopped
-    because it took longer than `timeout`, in seconds.
+    because it took longer than it may.
     """
     if ended is None:
         return ImportFailure(
@@ -61,9 +70,9 @@ def judge(
             "processes?): only its own child processes are a DAG file's to end"
         )
     if not isinstance(ended.result, Parsed):
-        return ImportFailure(_death(ended, overdue, timeout))
+        return ImportFailure(_death(ended, overdue, limits))
     if ended.result.error is not None:
-        return _reported(ended.result, ended.result.error)
+        return _reported(ended.result, ended.result.error, limits)
     try:
         return list(_dags(ended.result.specs, ended.result.lines))
     except FlowError as error:
@@ -72,8 +81,10 @@ def judge(
         return ImportFailure(f"the import reported a DAG that cannot be: {error}")
 
 
-def _reported(parsed: Parsed, error: str) -> ImportFailure:
+def _reported(parsed: Parsed, error: str, limits: Limits) -> ImportFailure:
     """The file's own error, in bounds whatever the child has sent."""
+    if error.startswith("MemoryError"):
+        error = f"{error} (an import may use {limits.memory / 2**30:g} GiB)"
     line = parsed.error_line
     return ImportFailure(
         " ".join(error[:_LONGEST_ERROR].split()),
@@ -96,12 +107,12 @@ def _dags(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[ImportedDag]
         yield ImportedDag(spec, canonical, spec_hash(canonical), line, describe(spec.timetable))
 
 
-def _death(ended: JobEnded, overdue: bool, timeout: float) -> str:
+def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
     """Why there is no result, in one line."""
     if overdue:
         return (
-            f"the import took longer than {timeout:g} s and was stopped: move slow work from the "
-            "top level of the file into tasks, or raise parse.timeout"
+            f"the import took longer than {limits.timeout:g} s and was stopped: move slow work "
+            "from the top level of the file into tasks, or raise parse.timeout"
         )
     if ended.error is not None:
         return f"the import failed: {ended.error}"

@@ -5,11 +5,21 @@ process a try, the same decision function, the same rules of what an ended proce
 a store would keep (states, XComs, variables, connections) is held in memory.
 """
 
-from flow.ops.rehearsal.news import News, Result, Said, TaskResult, TryEnded, TryResult, Warned
+from flow.ops.rehearsal.news import (
+    Began,
+    News,
+    Result,
+    Said,
+    TaskResult,
+    TryEnded,
+    TryResult,
+    Warned,
+)
 from flow.ops.rehearsal.rehearse import Settings, rehearse
 from flow.ops.rehearsal.request import Request
 
 __all__ = [
+    "Began",
     "News",
     "Request",
     "Result",

@@ -16,7 +16,7 @@ from flow.ops.rehearsal.stage import Interrupted, Output, Stage
 from flow.ops.suggest import did_you_mean
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.messages import Parsed, ParseJob
-from flow.process.verdict import ImportedDag, ImportFailure, judge
+from flow.process.verdict import ImportedDag, ImportFailure, Limits, judge
 
 
 class ImportFailed(FlowError):
@@ -29,20 +29,21 @@ class Import:
     """Imports one file on a stage. `dags` are what it defines, once `news` has been heard out."""
 
     def __init__(
-        self, stage: Stage, memory: Memory, file: Path, root: Path, timeout: float
+        self, stage: Stage, memory: Memory, file: Path, root: Path, limits: Limits
     ) -> None:
         self._stage = stage
         self._memory = memory
         self._file = file
         self._root = root
-        self._timeout = timeout
+        self._limits = limits
         self.dags: list[ImportedDag] = []
 
     def news(self) -> Iterator[News]:
         """Import it. Raises `ImportFailed`, and `KeyboardInterrupt` when it is interrupted."""
-        job = ParseJob(file=str(self._file), root=str(self._root))
-        job_id = self._stage.start(job)
-        deadline = time.monotonic() + self._timeout
+        job_id = self._stage.start(
+            ParseJob(file=str(self._file), root=str(self._root), memory=self._limits.memory)
+        )
+        deadline = time.monotonic() + self._limits.timeout
         overdue = False
         while True:
             left = deadline - time.monotonic()
@@ -68,7 +69,7 @@ class Import:
         if ended is not None and isinstance(ended.result, Parsed):
             for warning in ended.result.warnings:
                 yield Warned(warning)
-        found = judge(ended, overdue=overdue, timeout=self._timeout)
+        found = judge(ended, overdue=overdue, limits=self._limits)
         if isinstance(found, ImportFailure):
             if found.traceback:
                 told = found.traceback.rstrip("\n").encode("utf-8", "backslashreplace")

@@ -6,6 +6,17 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 
+class Began(NamedTuple):
+    """The file has been imported and the run begins."""
+
+    dag_id: str
+    run_id: str
+    data_interval_start: datetime
+    data_interval_end: datetime
+    task_ids: list[str]
+    """Upstream first."""
+
+
 class Said(NamedTuple):
     """Output of user code, readable text in pieces as they come; not always whole lines."""
 
@@ -83,4 +94,4 @@ class Result(NamedTuple):
     tasks: list[TaskResult]
 
 
-News = Said | Warned | TryEnded | Result
+News = Began | Said | Warned | TryEnded | Result

@@ -19,12 +19,13 @@ from flow.ops.rehearsal import request as words
 from flow.ops.rehearsal.definition import Import, choose
 from flow.ops.rehearsal.excerpt import excerpt
 from flow.ops.rehearsal.memory import Memory
-from flow.ops.rehearsal.news import News, Result
+from flow.ops.rehearsal.news import Began, News, Result
 from flow.ops.rehearsal.play import Pace, Play, Script
 from flow.ops.rehearsal.request import Request
 from flow.ops.rehearsal.stage import Stage
 from flow.ops.selection import select
 from flow.process.messages import RunInfo
+from flow.process.verdict import Limits
 from flow.states import RunState, RunType
 from flow.timetables import latest_complete
 from flow.timetables.zone import load_zone
@@ -55,7 +56,7 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
     )
     root = _root(target.file, settings.folders)
     with Stage() as stage:
-        imported = Import(stage, memory, target.file, root, settings.import_timeout)
+        imported = Import(stage, memory, target.file, root, Limits(settings.import_timeout))
         yield from imported.news()
         spec = choose(imported.dags, target)
         graph = Graph(spec)
@@ -66,6 +67,8 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         memory.dag_id, memory.run_id = run.dag_id, run.run_id
         pace = Pace(os.cpu_count() or 1, settings.kill_grace, settings.wait)
         play = Play(Script(graph, target.file, root, run), memory, stage, pace)
+        start, end = run.data_interval_start, run.data_interval_end
+        yield Began(run.dag_id, run.run_id, start, end, list(play.parts))
         yield from play.news()
     yield _result(play, run, started, conf)
 

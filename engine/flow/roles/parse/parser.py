@@ -16,6 +16,7 @@ import psycopg
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage
 from flow.process.messages import Parsed
+from flow.process.verdict import Limits
 from flow.roles.loop import wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import Read, answer
@@ -46,12 +47,19 @@ class Settings:
     folders: tuple[Path, ...]
     read: Read
     timeout: float = 60.0
+    memory: int = Limits().memory
+    """Bytes that one import may use: what it does beyond that would harm everybody on the host."""
     interval: float = 30.0
     processes: int = 2
     paused_at_creation: bool = True
     user: TaskUser | None = None
     heartbeat: float = 5.0
     lost_after: float = 300.0
+
+    @property
+    def limits(self) -> Limits:
+        """What one import may take."""
+        return Limits(self.timeout, self.memory)
 
 
 @dataclass(slots=True)
@@ -115,7 +123,8 @@ class Parser:
         self._sweep_at = time.monotonic() + self._settings.interval
         self._seen = folders.scan(self._settings.folders)
         self._warn_unreadable()
-        contents = {path: memory.fingerprints.content(path) for path in self._seen.files}
+        contents = dict.fromkeys(self._seen.illegible, "")
+        contents |= {path: memory.fingerprints.content(path) for path in self._seen.files}
         known = dag_files.known(self._conn)
         planned = plan.plan(self._look(contents, known))
         if planned.gone:
@@ -155,12 +164,11 @@ class Parser:
         modules = {path: plan.modules(path, memory.attempts, known) for path in seen.files}
         hashes = {path: memory.fingerprints.code(path, modules[path]) for path in seen.files}
         memory.fingerprints.keep({*hashes, *(p for ms in modules.values() for p in ms.values())})
-        legible = known.keys() - set(seen.illegible)
         return Sight(
             hashes=hashes,
             known=known,
             attempts=memory.attempts,
-            missing=[p for p in legible if p not in hashes and self._is_missing(p)],
+            missing=[p for p in known if p not in contents and self._is_missing(p)],
             now=time.monotonic(),
             busy=self._queue.running,
             before=memory.before,
@@ -220,7 +228,7 @@ class Parser:
             warnings=parsed.warnings,
         )
         self._memory.attempts[file.path] = Attempt(file.code_hash, modules, time.monotonic())
-        self._store(file, verdict.judge(imported, self._settings.timeout))
+        self._store(file, verdict.judge(imported, self._settings.limits))
 
     def _store(self, file: ParsedFile, found: Failure | list[Definition]) -> None:
         if isinstance(found, Failure):
