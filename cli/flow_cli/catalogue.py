@@ -85,6 +85,12 @@ ENTRIES = (
         "List the tasks of a run and their tries, and mark how they ended.",
     ),
     Entry(
+        "logs",
+        "flow_cli.commands.logs",
+        Panel.PIPELINES,
+        "Print the logs of tasks, by default of the last try.",
+    ),
+    Entry(
         "grid",
         "flow_cli.commands.grid",
         Panel.PIPELINES,
