@@ -2,7 +2,7 @@
 
 own := justfile_directory() / ".venv/bin/python"
 python := env("PYTHON", if path_exists(own) == "true" { own } else { "python3" })
-export PYTHONPATH := justfile_directory() / "engine" + ":" + justfile_directory() / "cli"
+export PYTHONPATH := justfile_directory() / "engine" + ":" + justfile_directory() / "cli" + ":" + justfile_directory() / "tests"
 
 _default:
     @just --list --unsorted
@@ -13,7 +13,7 @@ generate: schema
 
 # Write tests/store/schema.sql from a freshly migrated database
 schema:
-    {{ python }} tests/store/dump.py
+    {{ python }} -m store.dump
 
 # Style, types, boundaries, and whether generated files are fresh
 check:
@@ -33,4 +33,4 @@ bench *names:
 
 # Break the product once for each case, and demand that the case turns red: just breaks T43
 breaks *cases:
-    {{ python }} tests/cases/breaks.py {{ cases }}
+    {{ python }} -m cases.breaks {{ cases }}

@@ -33,8 +33,11 @@ class Session:
             f"{process.pid} {command}"
             for process, command in _alive()
             if process.pid not in own
-            and (has_variable(process.pid, VARIABLE, self.name) or self._is_server(process, command))
+            and (self._is_marked(process) or self._is_server(process, command))
         ]
+
+    def _is_marked(self, process: psutil.Process) -> bool:
+        return has_variable(process.pid, VARIABLE, self.name)
 
     def _is_server(self, process: psutil.Process, command: str) -> bool:
         # Outside CI it may belong to another session on the same machine.
