@@ -24,8 +24,9 @@ import msgspec
 
 from flow import faults
 from flow.process import prctl
+from flow.process.channel import Channel
 from flow.process.messages import CallbackJob, Job, Outcome, ParseJob, RenderJob, TaskJob
-from flow.process.wire import Channel, receive_descriptors
+from flow.process.wire import receive_descriptors
 
 Entries = Mapping[type, str]
 """Kind of job → "module:function", called as `function(job, line, received=…)`."""
@@ -129,8 +130,7 @@ def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
 def _prepare(job: Job) -> None:
     """Give the process the output and the environment that its job wants."""
     if not isinstance(job, RenderJob) and job.log is not None:
-        Path(job.log).parent.mkdir(parents=True, exist_ok=True)
-        log = os.open(job.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+        log = _open_log(job.log)
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
@@ -155,6 +155,15 @@ def _renew_streams() -> None:
         )
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+
+
+def _open_log(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        return os.open(path, flags, 0o640)
+    except FileNotFoundError:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o640)
 
 
 def _function(place: str) -> Callable[..., Any]:
