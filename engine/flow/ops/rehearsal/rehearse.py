@@ -25,6 +25,7 @@ from flow.ops.rehearsal.request import Request
 from flow.ops.rehearsal.stage import Stage
 from flow.ops.selection import select
 from flow.process.messages import RunInfo
+from flow.process.root import root_of
 from flow.process.verdict import Limits
 from flow.states import RunState, RunType
 from flow.timetables import latest_complete
@@ -74,9 +75,8 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
 
 
 def _root(file: Path, folders: Sequence[Path]) -> Path:
-    """The DAG folder of a file: the innermost that holds it, else the file's own."""
-    holding = [folder for one in folders if (folder := one.resolve()) in file.parents]
-    return max(holding, key=lambda folder: len(folder.parts), default=file.parent)
+    """The DAG folder of a file; outside of all the file's own folder."""
+    return Path(root_of(str(file), [folder.resolve() for folder in folders]) or file.parent)
 
 
 def _slice(spec: DagSpec, date: str | None, now: datetime) -> Slice:
