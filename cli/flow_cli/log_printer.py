@@ -12,7 +12,7 @@ from typing import Final, TextIO
 from flow_cli.cells import width_of
 from flow_cli.layout import padded
 
-GOES_ON: Final = "… "
+GOES_ON: Final = "... "
 _WIDEST_LABEL: Final = 40
 
 
@@ -25,6 +25,7 @@ class LogPrinter:
     def __init__(self, stream: TextIO, labels: Sequence[str] = ()) -> None:
         self._stream = stream
         self._labelled = bool(labels)
+        self._border = " │ " if _writes(stream, "│") else " | "
         self._width = 0
         self.expect(labels)
         self._open: str | None = None
@@ -64,10 +65,18 @@ class LogPrinter:
         made = []
         for line in text.splitlines(keepends=True):
             if self._open != label:
-                made.append(f"{padded(label, self._width)} │ ")
+                made.append(padded(label, self._width) + self._border)
                 if label in self._broken:
                     self._broken.discard(label)
                     made.append(GOES_ON)
             made.append(line)
             self._open = None if line.endswith("\n") else label
         return "".join(made)
+
+
+def _writes(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

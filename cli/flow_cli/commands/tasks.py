@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flow_cli.commands.render import render
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagArgument,
@@ -92,6 +93,16 @@ def tries(
     with opened(context) as deployment:
         found = tasks.tries(deployment, dag, run, task)
     Output(output).table([row_of(one) for one in found.tries], TRY_COLUMNS, "tries")
+
+
+app.command(
+    cls=Command,
+    epilog=examples(
+        "flow tasks render sales load",
+        "flow tasks render sales load 2026-10-09",
+        "flow tasks render sales load --date 2027-01-01 -o json",
+    ),
+)(render)
 
 
 @app.command(

@@ -12,7 +12,7 @@ from flow.logs.text import readable
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, Warned
 from flow.ops.rehearsal.request import Target
-from flow.ops.rehearsal.stage import Interrupted, Output, Stage
+from flow.ops.stage import Interrupted, Output, Stage
 from flow.ops.suggest import did_you_mean
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.messages import Parsed, ParseJob

@@ -15,7 +15,7 @@ from flow.graph import Graph
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
 from flow.ops.rehearsal.part import Part
-from flow.ops.rehearsal.stage import Happening, Interrupted, Output, Stage
+from flow.ops.stage import Happening, Interrupted, Output, Stage
 from flow.process.ending import ZYGOTE_DIED, StopCause, ending, lost, needs_callback
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.messages import CallbackJob, Outcome, RunInfo, TaskJob

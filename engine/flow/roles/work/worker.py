@@ -244,7 +244,7 @@ class Worker:
             held = self._held.get(question.job_id)
             if held is not None:
                 task = held.task if isinstance(held, HeldTry) else held.callback
-                reply = answer(conn, task, question.message, self.settings)
+                reply = answer(conn, task, question.message, self.settings.key_file)
                 try:
                     self.host.reply(question.job_id, reply)
                 except FlowError as error:

@@ -1,4 +1,4 @@
-"""The processes of a rehearsal: a zygote, a job for each try, and a pipe for what each one says."""
+"""The processes of a command that runs user code: a zygote, its jobs, a pipe for what each says."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import NamedTuple, Self
 import msgspec
 
 from flow.logs.text import Readable
-from flow.ops.rehearsal.interrupts import Interrupts
+from flow.ops.interrupts import Interrupts
+from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.host import Host
-from flow.process.messages import CallbackJob, ParseJob, TaskJob, ToChild
+from flow.process.messages import Job, ToChild
 from flow.process.pipe import NamedPipe
 
 
@@ -30,7 +31,7 @@ class Output(NamedTuple):
 
 
 class Interrupted(NamedTuple):
-    """Somebody wants the rehearsal to end, and has said so this many times."""
+    """Somebody wants the command to end, and has said so this many times."""
 
     times: int
 
@@ -45,22 +46,28 @@ class _Voice:
 
 
 class Stage:
-    """A host whose jobs write to pipes. Leaving it ends every process."""
+    """A host whose jobs write to pipes. Leaving it ends every process.
 
-    def __init__(self) -> None:
+    `user` runs the jobs as another user (`flow.process.host.Host`).
+    """
+
+    def __init__(self, user: TaskUser | None = None) -> None:
+        self._user = user
         self._interrupts = Interrupts()
         self._voices: dict[int, _Voice] = {}
         self._started = 0
         self._selector = selectors.EpollSelector()
-        self._host = Host(uuid.uuid4().hex)
-        self._folder = Path(tempfile.mkdtemp(prefix="flow-test-"))
+        self._host = Host(uuid.uuid4().hex, user=user)
+        self._folder = Path(tempfile.mkdtemp(prefix="flow-"))
+        if user is not None:
+            self._folder.chmod(0o711)  # it has to reach the pipes, by their names
         self._selector.register(self._host, selectors.EVENT_READ)
         self._selector.register(self._interrupts, selectors.EVENT_READ)
 
-    def start(self, job: TaskJob | CallbackJob | ParseJob) -> int:
+    def start(self, job: Job) -> int:
         """Start a job; its log becomes a pipe of this stage. Returns its number."""
         self._started += 1
-        pipe = NamedPipe(self._folder / str(self._started))
+        pipe = NamedPipe(self._folder / str(self._started), self._user)
         job_id = self._host.start(msgspec.structs.replace(job, log=str(pipe.path)))
         self._voices[job_id] = _Voice(pipe)
         self._selector.register(pipe, selectors.EVENT_READ, job_id)
