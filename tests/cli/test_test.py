@@ -529,6 +529,9 @@ def test_no_driver_is_loaded(write: Write, environment: dict[str, str], project:
 
 def test_three_tasks_take_little_time(write: Write, flow: Run) -> None:
     write("chain(*[BashOperator(task_id=name, bash_command='true') for name in 'abc'])")
-    started = time.monotonic()
-    assert flow("test", "d.py").code == 0
-    assert time.monotonic() - started < 1.5 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+    took = []
+    for _ in range(3):
+        started = time.monotonic()
+        assert flow("test", "d.py").code == 0
+        took.append(time.monotonic() - started)
+    assert min(took) < 1.5 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))

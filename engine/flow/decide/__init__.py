@@ -2,6 +2,7 @@
 
 from flow.decide.admit import Candidate, Room, admit
 from flow.decide.after import AfterTry, TryFacts, after_failure, after_loss
+from flow.decide.ending import Ending, callback_after, lost
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, decide
@@ -11,6 +12,7 @@ __all__ = [
     "AfterTry",
     "Candidate",
     "Decision",
+    "Ending",
     "Outlook",
     "RetryPolicy",
     "Room",
@@ -23,7 +25,9 @@ __all__ = [
     "admit",
     "after_failure",
     "after_loss",
+    "callback_after",
     "decide",
+    "lost",
     "outlook",
     "retry_delay",
 ]

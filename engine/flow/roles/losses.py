@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.process.ending import lost, needs_callback
+from flow.decide import callback_after, lost
 from flow.store import callbacks, tries
 from flow.store.callbacks import NewCallback
 from flow.store.connect import Conn
@@ -19,7 +19,7 @@ def free(conn: Conn, worker: int, reason: str) -> int:
         [
             _callback(one, kind, reason)
             for one, said in zip(left, reports, strict=True)
-            if (kind := needs_callback(said.state, None)) is not None
+            if (kind := callback_after(said.state)) is not None
         ],
     )
     callbacks.release(conn, worker)

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from flow.decide import RunFacts, View, decide
+from flow.decide import RunFacts, View, decide, lost
 from flow.errors import ProtocolError
 from flow.graph import Graph
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
 from flow.ops.rehearsal.part import Part
 from flow.ops.stage import Happening, Interrupted, Output, Stage
-from flow.process.ending import ZYGOTE_DIED, StopCause, ending, lost, needs_callback
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.messages import CallbackJob, Outcome, RunInfo, TaskJob
 from flow.states import RunState, TaskState

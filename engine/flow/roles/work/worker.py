@@ -15,9 +15,10 @@ from typing import Final
 
 import psutil
 
+from flow.decide import Ending, lost
 from flow.errors import FlowError
 from flow.process import alarm, environment, tree
-from flow.process.ending import ZYGOTE_DIED, Ending, StopCause, ending, lost, needs_callback
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import (
     ChildMessage,
     Event,
