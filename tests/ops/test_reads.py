@@ -190,6 +190,7 @@ def test_a_long_list_is_counted_only_so_far(world: World, monkeypatch: pytest.Mo
         (Filter(state="running"), "run_unfinished"),
         (Filter(run_type="manual"), "run_by_type"),
         (Filter(run_type="backfill"), "run_by_type"),
+        (Filter(start=datetime(2100, 1, 1, tzinfo=UTC)), "run_by_interval"),
     ],
 )
 def test_a_page_of_runs_leans_on_an_index(

@@ -127,6 +127,13 @@ def test_an_import_is_all_or_nothing(world: World) -> None:
     assert variables.get(world.deployment, "a").value == "new"
 
 
+def test_a_description_that_no_column_can_hold_is_escaped(world: World) -> None:
+    given = '{"a": {"value": "x\\u0000y", "description": "not\\u0000text"}}'
+    variables.import_(world.deployment, given, Existing.FAIL)
+    found = variables.get(world.deployment, "a")
+    assert (found.value, found.description) == ("x\0y", r"not\x00text")
+
+
 def test_a_broken_import_quotes_nothing(world: World) -> None:
     with pytest.raises(UsageError) as caught:
         connections.import_(world.deployment, '{"a": "' + SECRET, Existing.FAIL)
