@@ -33,10 +33,40 @@ class Entry(NamedTuple):
 
 ENTRIES = (
     Entry(
+        "up",
+        "flow_cli.commands.up",
+        Panel.START,
+        "Run everything on this machine: database, parser, schedulers, workers.",
+    ),
+    Entry(
+        "down",
+        "flow_cli.commands.down",
+        Panel.START,
+        "Stop what flow up started: parser, schedulers, workers, and the embedded database.",
+    ),
+    Entry(
         "init",
         "flow_cli.commands.init",
         Panel.START,
         "Make a project folder: flow.toml, dags/ with an example, tests/.",
+    ),
+    Entry(
+        "parse",
+        "flow_cli.commands.parse",
+        Panel.ROLES,
+        "Import DAG files, each in a process of its own, and store the DAGs they define.",
+    ),
+    Entry(
+        "schedule",
+        "flow_cli.commands.schedule",
+        Panel.ROLES,
+        "Create due runs, decide what may go, find lost workers.",
+    ),
+    Entry(
+        "work",
+        "flow_cli.commands.work",
+        Panel.ROLES,
+        "Claim queued tasks and run each try in a process of its own.",
     ),
     Entry(
         "dags",

@@ -154,13 +154,10 @@ def _table(lines: Sequence[str]) -> Iterator[str]:
     yield ".TS"
     yield "tab(|);"
     yield " ".join(["lb"] * columns)
-    yield " ".join(["l", *["lx"] * (columns - 1)]) + "."
-    for first, *others in rows:
-        # A block lets a long cell wrap; the first one stays on one line.
-        yield f"{inline(first)}|T{{"
-        for cell in others[:-1]:
-            yield inline(cell)
-            yield "T}|T{"
-        yield inline(others[-1])
+    yield " ".join(["l"] * (columns - 1) + ["lx"]) + "."
+    for row in rows:
+        # A block lets a long cell wrap; the others stay on one line.
+        yield "|".join([*map(inline, row[:-1]), "T{"])
+        yield inline(row[-1])
         yield "T}"
     yield ".TE"

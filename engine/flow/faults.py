@@ -57,9 +57,7 @@ def parse(text: str) -> dict[str, Fault]:
             fault = Fault(action, float(seconds) if colon else 0.0, int(hit) if at else None)
         except ValueError:
             raise _malformed(part) from None
-        if not equals or not (
-            (action in _PLAIN_ACTIONS and not colon) or (action == "sleep" and colon)
-        ):
+        if not equals or not (action == "sleep" if colon else action in _PLAIN_ACTIONS):
             raise _malformed(part)
         faults[name.strip()] = fault
     return faults

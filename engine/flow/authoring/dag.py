@@ -24,7 +24,6 @@ from flow.errors import InvalidDag, NotFound
 from flow.timetables import Timetable, parse
 
 if TYPE_CHECKING:
-    from flow.authoring.links import End
     from flow.authoring.operator import BaseOperator
 
 _CATCHUP = (True, False, "none")
@@ -164,9 +163,9 @@ class DAG:
             group.task_group.children[group.node_id] = group
         self._edges = None
 
-    def add_link(self, upstream: End, downstream: End, label: str | None) -> None:
-        """Let one task or group wait for another; for `>>`, which checks both."""
-        self._links.append(Link(upstream, downstream, label, caller()))
+    def add_link(self, link: Link) -> None:
+        """Let one task or group wait for another; for `>>`, which checks both ends."""
+        self._links.append(link)
         self._edges = None
 
     def _refuse_taken(self, kind: str, name: str, where: Origin) -> None:

@@ -39,9 +39,15 @@ class Edges:
         self.upstream: dict[str, set[str]] = {unit: set() for unit in self._units[""]}
         self.downstream: dict[str, set[str]] = {unit: set() for unit in self._units[""]}
         self.labels: dict[tuple[str, str], str] = {}
+        grouped: list[Link] = []
+        for link in links:
+            if link.upstream.is_group or link.downstream.is_group:
+                grouped.append(link)
+            else:
+                self._add(link.upstream.node_id, link.downstream.node_id, link.label)
         # The first and last tasks of a group follow from the edges within it, so what is deeper
         # in the tree of groups is resolved first.
-        for link in sorted(links, key=lambda link: -_depth_of_meeting(link)):
+        for link in sorted(grouped, key=lambda link: -_depth_of_meeting(link)):
             for above in self._side(link.upstream, self._leaves, self.downstream):
                 for below in self._side(link.downstream, self._roots, self.upstream):
                     self._add(above, below, link.label)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from flow.authoring.origin import caller
+from flow.authoring.links import Link
+from flow.authoring.origin import Origin, caller
 from flow.errors import InvalidDag
 
 if TYPE_CHECKING:
     from flow.authoring.dag import DAG
     from flow.authoring.group import TaskGroup
+    from flow.authoring.links import End
     from flow.authoring.operator import BaseOperator
 
 T = TypeVar("T")
@@ -103,13 +105,15 @@ def link(upstream: Any, downstream: Any, label: Label | None = None) -> None:
     Raises `InvalidDag` when one of them is not a node, when they are of different DAGs, or when a
     node would wait for itself.
     """
+    where = caller()
+    text = label.label if label else None
     ends = list(_ends(downstream))
     for above in _ends(upstream):
         for below in ends:
-            _common_dag(above, below).add_link(above, below, label.label if label else None)
+            _common_dag(above, below, where).add_link(Link(above, below, text, where))
 
 
-def _ends(nodes: Any) -> Iterator[BaseOperator | TaskGroup]:
+def _ends(nodes: Any) -> Iterator[End]:
     if isinstance(nodes, Sequence) and not isinstance(nodes, (str, bytes)):
         for node in nodes:
             yield from _ends(node)
@@ -128,7 +132,7 @@ def _advice(thing: Any) -> str:
     return "use tasks, task groups, results of tasks, or lists of them"
 
 
-def _common_dag(above: BaseOperator | TaskGroup, below: BaseOperator | TaskGroup) -> DAG:
+def _common_dag(above: End, below: End, where: Origin) -> DAG:
     dags = {id(end.dag): end.dag for end in (above, below) if end.has_dag()}
     if len(dags) == 1:
         dag = next(iter(dags.values()))
@@ -137,18 +141,18 @@ def _common_dag(above: BaseOperator | TaskGroup, below: BaseOperator | TaskGroup
                 dag.add_task(end)  # type: ignore[arg-type]  # a group always has a DAG
         if above is below:
             raise InvalidDag(
-                f"{caller()}: {above.node_id!r} cannot wait for itself",
+                f"{where}: {above.node_id!r} cannot wait for itself",
                 "remove this dependency",
             )
         return dag
     if dags:
         names = " and ".join(f"{end.node_id!r} of DAG {end.dag.dag_id!r}" for end in (above, below))
         raise InvalidDag(
-            f"{caller()}: {names} cannot depend on each other",
+            f"{where}: {names} cannot depend on each other",
             "both ends of a dependency must belong to the same DAG",
         )
     raise InvalidDag(
-        f"{caller()}: {above.node_id!r} and {below.node_id!r} do not belong to a DAG yet",
+        f"{where}: {above.node_id!r} and {below.node_id!r} do not belong to a DAG yet",
         "make tasks inside `with DAG(…):` or pass dag=",
     )
 

@@ -45,7 +45,8 @@ class TaskFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> XComArg:
         """Make a task of this call; the result stands in for what the function will return."""
-        arguments = {"task_id": self.function.__name__, **self.arguments}
+        # A functools.partial has no name: then the task needs an id.
+        arguments = {"task_id": getattr(self.function, "__name__", ""), **self.arguments}
         if "multiple_outputs" not in arguments and self.operator_class is not DecoratedBash:
             arguments["multiple_outputs"] = returns_mapping(self.function)
         operator = self.operator_class(
@@ -72,7 +73,7 @@ class TaskFunction:
         raise not_yet("dynamic task mapping (expand_kwargs)")
 
     def __repr__(self) -> str:
-        return f"<{self.operator_class.custom_operator_name} {self.function.__name__}>"
+        return f"<{self.operator_class.custom_operator_name} {self.function!r}>"
 
 
 class Decorator:

@@ -1,5 +1,5 @@
 """`flow schedule`: any number side by side, all alike, without a leader."""
 
-from flow.roles.schedule.role import Scheduler, serve
+from flow.roles.schedule.role import Scheduler, Settings, serve
 
-__all__ = ["Scheduler", "serve"]
+__all__ = ["Scheduler", "Settings", "serve"]

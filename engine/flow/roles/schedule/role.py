@@ -29,8 +29,6 @@ GATHER: Final = 0.010
 """Seconds to let results gather after a full pass: under load one pass for many is far cheaper."""
 FULL: Final = 8
 """Tasks in one pass from which on the load counts as high."""
-SWEEP: Final = 60.0
-"""Seconds between sweeps that repair what should not happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +40,9 @@ class Settings:
     version: str
     heartbeat: float = 5.0
     lost_after: float = 300.0
+    poll: float = POLL
+    sweep: float = 60.0
+    """Between sweeps that repair what should not happen."""
 
 
 @dataclass(slots=True)
@@ -83,7 +84,7 @@ class Scheduler:
             if rescue(self.conn, self.watch, now):
                 self.notifier.send(self.conn, WAKE)
         if now >= self._sweep_at:
-            self._sweep_at = now + SWEEP
+            self._sweep_at = now + self.settings.sweep
             sweep(self.conn)
 
     def _beat(self) -> None:
@@ -112,7 +113,7 @@ class Scheduler:
 
     def idle_for(self) -> float:
         """Seconds until something is due by itself, at most the poll interval."""
-        due = [wakeups.next_due(self.conn), schedule.next_due(self.conn), POLL]
+        due = [wakeups.next_due(self.conn), schedule.next_due(self.conn), self.settings.poll]
         return max(0.0, min(seconds for seconds in due if seconds is not None))
 
 

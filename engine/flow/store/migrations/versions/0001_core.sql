@@ -70,6 +70,7 @@ create table dag_file (
   path text primary key,
   bundle text not null default 'local',
   content_hash text not null,              -- of the file and the local modules it imported
+  conflicts text[] not null default '{}',  -- ids it defines that another file owned at that time
   parsed_at timestamptz not null default clock_timestamp(),
   seconds double precision not null default 0,
   error text,                              -- one line; null: the file imported
@@ -79,7 +80,6 @@ create table dag_file (
   output text,                             -- the last of what the import printed
   warnings text[] not null default '{}',
   modules jsonb not null default '{}',     -- local modules it imported: name → path
-  conflicts text[] not null default '{}',  -- ids it defines that another file owned at that time
   check ((error is null) = (error_since is null))
 );
 

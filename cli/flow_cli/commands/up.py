@@ -1,0 +1,77 @@
+"""`flow up`: everything on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flow_cli.invocation import Invocation, invocation
+from flow_cli.output import Format, Output
+from flow_cli.pages import Command, examples, single
+
+app = single()
+
+
+@app.command(cls=Command, epilog=examples("flow up", "flow up --workers 2 --slots 4 --detach"))
+def up(
+    context: typer.Context,
+    dags: Annotated[
+        Path | None, typer.Option("--dags", metavar="DIR", help="Folder of DAG files.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, metavar="N", help="Workers.")] = 1,
+    schedulers: Annotated[
+        int, typer.Option("--schedulers", min=1, metavar="N", help="Schedulers.")
+    ] = 1,
+    slots: Annotated[
+        int | None, typer.Option("--slots", min=0, metavar="N", help="Tries at once per worker.")
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return once everything runs; logs go to a file.")
+    ] = False,
+) -> None:
+    """Run everything on this machine: database, parser, schedulers, workers.
+
+    Without database.url an embedded PostgreSQL is made and started. Ctrl-C or flow down ends it:
+    workers drain first. A role that dies is started again.
+    """
+    from flow.ops import machine
+    from flow.roles.up import members, supervise
+    from flow.store import locate, migrate
+    from flow_cli.roles import prepare
+
+    asked = invocation(context)
+    settings = asked.config.settings
+    folders = (dags.resolve(),) if dags is not None else settings.dags.folders
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+    # Before anything is a subreaper: the server belongs to nobody and outlives everybody.
+    dsn = locate.direct_dsn(settings)
+    migrate.migrate(dsn)
+    if detach:
+        arguments = ["--workers", str(workers), "--schedulers", str(schedulers)]
+        arguments += [] if dags is None else ["--dags", str(dags.resolve())]
+        arguments += [] if slots is None else ["--slots", str(slots)]
+        log = settings.logs.root / "flow-up.log"
+        machine.start_detached([*_globals(asked), "up", *arguments], log, settings.home, dsn)
+        Output(Format.TEXT).message(f"Flow is up; its log is {log}. `flow down` stops it.")
+        return
+    team = members(
+        schedulers=schedulers,
+        workers=workers,
+        parse=[part for folder in folders for part in ("--dags", str(folder))],
+        work=[] if slots is None else ["--slots", str(slots)],
+    )
+    with machine.UpLock(settings.home):
+        supervise(team, prepare("up"), _globals(asked))
+
+
+def _globals(asked: Invocation) -> list[str]:
+    """The global options that this command line was given, for the roles."""
+    said = []
+    if asked.config_file is not None:
+        said += ["--config", str(asked.config_file.resolve())]
+    if asked.deployment is not None:
+        said += ["--deployment", asked.deployment]
+    return said

@@ -1,0 +1,72 @@
+"""`flow work`: the worker role."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flow_cli.invocation import invocation
+from flow_cli.pages import Command, examples, single
+
+app = single()
+
+
+@app.command(
+    cls=Command, epilog=examples("flow work --slots 8", "flow work --queues default,gpu --once")
+)
+def work(
+    context: typer.Context,
+    slots: Annotated[
+        int | None,
+        typer.Option("--slots", min=0, metavar="N", help="Tries at once; 0 claims nothing."),
+    ] = None,
+    queues: Annotated[
+        str | None, typer.Option("--queues", metavar="A,B", help="Queues to serve.")
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="End when nothing is queued and nothing runs.")
+    ] = False,
+    drain_timeout: Annotated[
+        float | None,
+        typer.Option("--drain-timeout", min=0, metavar="S", help="Seconds to wait when draining."),
+    ] = None,
+) -> None:
+    """Claim queued tasks and run each try in a process of its own.
+
+    SIGTERM drains: nothing new is claimed, what runs may end. A second SIGTERM ends it at once;
+    tries that are cut short cost no retry.
+    """
+    from flow.roles.work import Settings, serve
+    from flow.store import locate
+    from flow.version import VERSION
+    from flow_cli.roles import listen_dsn, prepare, task_user
+
+    config = invocation(context).config
+    stop = prepare("work")
+    dsn = locate.dsn(config.settings)
+    worker = config.settings.worker
+    names = tuple(name.strip() for name in queues.split(",") if name.strip()) if queues else ()
+    serve(
+        Settings(
+            dsn=dsn,
+            listen_dsn=listen_dsn(config, dsn),
+            version=VERSION,
+            home=config.settings.home,
+            logs=config.settings.logs.root,
+            key_file=config.settings.secrets.key_file,
+            folders=config.settings.dags.folders,
+            xcom_limit=worker.xcom_limit,
+            slots=worker.slots if slots is None else slots,
+            queues=names or worker.queues,
+            heartbeat=worker.heartbeat,
+            lost_after=worker.lost_after,
+            lease_ratio=worker.lease_ratio,
+            kill_grace=worker.kill_grace,
+            drain_timeout=worker.drain_timeout if drain_timeout is None else drain_timeout,
+            min_free_memory=worker.min_free_memory,
+            task_user=task_user(worker.task_user),
+        ),
+        stop,
+        once=once,
+    )

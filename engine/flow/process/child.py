@@ -1,0 +1,209 @@
+"""What a forked child does: settle, wait for its order, run one job, end.
+
+The fork happens ahead of the job, so everything that can be done without knowing the job is done
+first. An order is one byte with two descriptors beside it: the child's end of the job line, and a
+memory file that holds the encoded job.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from flow import faults
+from flow.process import prctl
+from flow.process.channel import Channel
+from flow.process.messages import CallbackJob, Job, Outcome, ParseJob, RenderJob, TaskJob
+from flow.process.wire import receive_descriptors
+
+Entries = Mapping[type, str]
+"""Kind of job → "module:function", called as `function(job, line, received=…)`."""
+
+ENTRIES: Final[Entries] = {
+    TaskJob: "flow.process.task:run_task",
+    CallbackJob: "flow.process.callback:run_callback",
+    RenderJob: "flow.process.render:run_render",
+    ParseJob: "flow.process.parse:run_parse",
+}
+
+_DEFAULT_SIGNALS: Final = (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals whose handling a role or its parent may have changed."""
+_OOM_SCORE: Final = b"500"
+"""Out of 1000: where memory runs out, the kernel ends tasks before databases and roles."""
+
+_decoder = msgspec.msgpack.Decoder(Job)
+
+
+def modules(entries: Entries) -> set[str]:
+    """The modules of the functions that run jobs."""
+    return {place.partition(":")[0] for place in entries.values()}
+
+
+def live(order: socket.socket, parent: int, limit: int, entries: Entries) -> NoReturn:
+    """The whole life of a child, from right after the fork.
+
+    `parent` is the zygote's pid, `limit` the size of the largest message, in bytes.
+    """
+    status = 1
+    try:
+        _settle(order.fileno(), parent)
+        status = _serve(order, limit, entries)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        # Never back into the zygote's frames, of which the child has a copy.
+        os._exit(status)
+
+
+def pass_order(spare: socket.socket, job: bytes, job_line: int) -> None:
+    """Tell a waiting child its job; never blocks. Raises OSError if it is gone."""
+    memory = os.memfd_create("flow-job", os.MFD_CLOEXEC)
+    try:
+        view = memoryview(job)
+        while view:
+            view = view[os.write(memory, view) :]
+        socket.send_fds(spare, [b"\0"], [job_line, memory])
+    finally:
+        os.close(memory)
+
+
+def _settle(order: int, parent: int) -> None:
+    """Cut the ties to the zygote, so that the child's life depends on its job alone."""
+    prctl.die_with_parent(parent)
+    os.setsid()
+    prctl.become_subreaper()
+    prctl.set_name("flow-job")
+    signal.set_wakeup_fd(-1)
+    for number in _DEFAULT_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    # The zygote holds some back; one that came since the fork strikes now, as it should.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    with os.scandir("/proc/self/fd") as entries:
+        descriptors = [int(entry.name) for entry in entries]
+    for descriptor in descriptors:
+        if descriptor > 2 and descriptor != order:
+            try:
+                os.close(descriptor)
+            except OSError:
+                pass  # the one that listed the folder
+    try:
+        score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(score, _OOM_SCORE)
+        os.close(score)
+    except OSError:
+        pass  # a lower score than the role's own may not be set: then the role's own stays
+
+
+def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
+    """Wait for the order and carry it out. Returns the exit status."""
+    data, descriptors, _ = receive_descriptors(order, 1, 2)
+    received = time.monotonic()
+    if not data:
+        return 0  # the zygote needs no spare child any more
+    order.close()
+    line, memory = descriptors
+    faults.point("child.order.received")
+    job = _decoder.decode(os.pread(memory, os.fstat(memory).st_size, 0))
+    os.close(memory)
+    channel = Channel(socket.socket(fileno=line), limit)
+    try:
+        _prepare(job)
+    except OSError as error:
+        if isinstance(job, TaskJob):
+            channel.send(Outcome(state="failed", reason=f"cannot open the log file: {error}"))
+        raise
+    return _run(_function(entries[type(job)]), job, channel, received)
+
+
+def _prepare(job: Job) -> None:
+    """Give the process the output and the environment that its job wants."""
+    if not isinstance(job, RenderJob) and job.log is not None:
+        log = _open_log(job.log)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+        _renew_streams()
+    if isinstance(job, ParseJob) and job.memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (job.memory, job.memory))
+    if isinstance(job, TaskJob):
+        os.environ.update(job.env)
+
+
+def _renew_streams() -> None:
+    """Give Python new objects for its output: the inherited ones still take it for the zygote's,
+    and fail when that was a file and this is a pipe."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        stream = open(  # noqa: SIM115 - for all the child's life
+            descriptor,
+            "w",
+            buffering=1,
+            encoding="utf-8",
+            errors="backslashreplace",
+            closefd=False,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _open_log(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        return os.open(path, flags, 0o640)
+    except FileNotFoundError:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o640)
+
+
+def _function(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
+def _run(function: Callable[..., Any], job: Job, line: Channel, received: float) -> int:
+    try:
+        function(job, line, received=received)
+        status = 0
+    except SystemExit as ended:
+        status = _status(ended.code)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    faults.point("child.job.done")
+    _finish()
+    return status
+
+
+def _status(code: object) -> int:
+    """The exit status that Python gives to the argument of sys.exit()."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    sys.stderr.write(f"{code}\n")
+    return 1
+
+
+def _finish() -> None:
+    """What Python does when it ends: user code counts on it, as tempfile does."""
+    try:
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # the disk is full, or user code has closed or replaced the stream

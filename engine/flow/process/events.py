@@ -1,0 +1,68 @@
+"""What a `Host` tells the loop that it serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flow.process.messages import FromChild, Outcome, Parsed, Rendered
+
+Result = Outcome | Rendered | Parsed
+"""A child's last word on its job."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZygoteReady:
+    """The zygote has loaded its modules. Jobs started before wait for it."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobStarted:
+    """A child serves the job."""
+
+    job_id: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChildMessage:
+    """A child asks or reports something; what asks is answered with `Host.reply`."""
+
+    job_id: int
+    message: FromChild
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """The job's child and all its descendants are dead."""
+
+    job_id: int
+    result: Result | None
+    """The first result that the child reported; None if it died without, or broke the protocol."""
+    exit_code: int | None = None
+    signal: int | None = None
+    peak_rss: int = 0
+    """Bytes."""
+    cpu_time: float = 0.0
+    """Seconds."""
+    killed: str | None = None
+    """Why it was killed, if it was: "stop", "lease", "protocol", or "zygote": with the zygote."""
+    error: str | None = None
+    """Why no process could be started, or what the child sent that it may not send."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZygoteDied:
+    """The zygote is dead, and so is every process that it had forked: `Host.restart` is next.
+
+    Jobs that had reported a result have a `JobEnded` before this.
+    """
+
+    job_ids: tuple[int, ...]
+    """Jobs that were alive and had not reported a result."""
+    exit_code: int | None
+    signal: int | None
+
+
+Event = ZygoteReady | JobStarted | ChildMessage | JobEnded | ZygoteDied

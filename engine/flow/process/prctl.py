@@ -1,0 +1,80 @@
+"""The few Linux calls that Python does not wrap: prctl(2) and timers on CLOCK_BOOTTIME.
+
+Importing ctypes takes about 10 ms, so the zygote loads this module before it forks.
+Numbers are those of <linux/prctl.h> and <sys/timerfd.h>.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from typing import Final
+
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_DUMPABLE: Final = 4
+_PR_SET_NAME: Final = 15
+_PR_SET_CHILD_SUBREAPER: Final = 36
+
+_TFD_NONBLOCK_CLOEXEC: Final = os.O_NONBLOCK | os.O_CLOEXEC
+_TFD_TIMER_ABSTIME: Final = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
+
+
+class _TimerSpec(ctypes.Structure):
+    _fields_ = (("interval", _Timespec), ("value", _Timespec))
+
+
+def _check(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def _prctl(option: int, argument: int) -> None:
+    _check(_libc.prctl(option, ctypes.c_ulong(argument), 0, 0, 0))
+
+
+def become_subreaper() -> None:
+    """From now on orphaned descendants become children of this process, not of init."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
+    """Send this process a signal when its parent, the thread that forked it, dies.
+
+    `parent` is the pid seen before the fork: a parent that died before the call is noticed too.
+    """
+    _prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
+
+
+def set_name(name: str) -> None:
+    """Name this process, for ps and top. The kernel keeps 15 bytes."""
+    _check(_libc.prctl(_PR_SET_NAME, ctypes.c_char_p(name.encode()), 0, 0, 0))
+
+
+def forbid_dump() -> None:
+    """Keep other processes of the same user out of this one's memory and /proc files."""
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def boottime_timer() -> int:
+    """A non-blocking timer descriptor on CLOCK_BOOTTIME, which goes on while the host sleeps."""
+    return _check(_libc.timerfd_create(time.CLOCK_BOOTTIME, _TFD_NONBLOCK_CLOEXEC))
+
+
+def set_timer(descriptor: int, until: float) -> None:
+    """Let a timer become readable at `until`, in seconds of its clock; 0 disarms it."""
+    seconds = int(until)
+    value = _Timespec(seconds, int((until - seconds) * 1e9))
+    spec = _TimerSpec(_Timespec(0, 0), value)
+    _check(_libc.timerfd_settime(descriptor, _TFD_TIMER_ABSTIME, ctypes.byref(spec), None))

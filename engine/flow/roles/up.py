@@ -1,0 +1,166 @@
+"""`flow up`: all roles of one machine under one supervisor, which starts anew what dies.
+
+Children are ordinary `flow parse|schedule|work` processes in sessions of their own, so a terminal's
+Ctrl-C reaches the supervisor alone, and it decides. The supervisor holds no state: killed, its
+children notice (their parent is gone) and drain; started again, it starts them again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from flow.process import prctl
+from flow.roles.loop import Stop, wait
+
+log = logging.getLogger(__name__)
+
+_QUICK: Final = 5.0
+"""A child that lived shorter than this, in seconds, is started again only after a pause."""
+_PAUSE: Final = (0.2, 10.0)
+"""First and longest pause, in seconds."""
+
+
+FOLLOWS: Final = "FLOW_FOLLOWS"
+"""Environment variable of a child: the pid of the supervisor that it does not outlive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One role to keep running: a name for people and the arguments of `flow`."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Running:
+    member: Member
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    next_start: float = 0.0
+    pause: float = field(default=_PAUSE[0])
+
+
+def members(
+    *, schedulers: int, workers: int, parse: Sequence[str], work: Sequence[str]
+) -> list[Member]:
+    """The roles of one machine; `parse` and `work` are further arguments of these roles."""
+    return [
+        Member("parse", ("parse", *parse)),
+        *(Member(f"schedule {n + 1}", ("schedule",)) for n in range(schedulers)),
+        *(Member(f"work {n + 1}", ("work", *work)) for n in range(workers)),
+    ]
+
+
+def supervise(members: Sequence[Member], stop: Stop, globals_: Sequence[str] = ()) -> None:
+    """Keep `members` running until `stop`; then let them drain, at the second `stop` end at once.
+
+    `globals_` are the options of `flow` itself (`--config …`). Returns when all are dead.
+    """
+    prctl.become_subreaper()
+    running = [_Running(member) for member in members]
+    with selectors.DefaultSelector() as selector:
+        selector.register(stop, selectors.EVENT_READ)
+        with _ChildDeaths() as deaths:
+            selector.register(deaths, selectors.EVENT_READ)
+            while not stop:
+                for one in running:
+                    _keep(one, globals_)
+                for key in wait(selector, _next_start(running)):
+                    if key.fileobj is stop:
+                        stop.drain()
+                    else:
+                        deaths.drain()
+            _end(running, stop, selector, deaths)
+
+
+def _keep(one: _Running, globals_: Sequence[str]) -> None:
+    """Start a member that is not running, unless it has to wait."""
+    now = time.monotonic()
+    if one.process is not None:
+        code = one.process.poll()
+        if code is None:
+            return
+        log.warning("%s ended (%s); starting it again", one.member.name, _how(code))
+        one.pause = _PAUSE[0] if now - one.started > _QUICK else min(one.pause * 2, _PAUSE[1])
+        # One that had worked for a while is back at once: its successor reports its death.
+        quick = now - one.started <= _QUICK
+        one.next_start = now + (one.pause * random.uniform(0.5, 1.0) if quick else 0.0)
+        one.process = None
+    if now >= one.next_start:
+        one.started = now
+        one.process = subprocess.Popen(
+            [sys.executable, "-m", "flow_cli", *globals_, *one.member.arguments],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, FOLLOWS: str(os.getpid())},
+        )
+
+
+def _next_start(running: Sequence[_Running]) -> float:
+    waits = [one.next_start - time.monotonic() for one in running if one.process is None]
+    return max(0.0, min(waits, default=60.0))
+
+
+def _end(
+    running: Sequence[_Running], stop: Stop, selector: selectors.BaseSelector, deaths: _ChildDeaths
+) -> None:
+    """Pass stops on until every child is dead: workers last, so that drained work is reported."""
+    passed = 0
+    while any(one.process is not None and one.process.poll() is None for one in running):
+        if stop.count > passed:
+            passed += 1
+            for one in running:
+                if one.process is not None and one.process.poll() is None:
+                    one.process.send_signal(signal.SIGTERM)
+            continue
+        for key in wait(selector, 60.0):
+            if key.fileobj is stop:
+                stop.drain()
+            else:
+                deaths.drain()
+
+
+class _ChildDeaths:
+    """Readable when a child has died (SIGCHLD)."""
+
+    def __enter__(self) -> _ChildDeaths:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        self._before = signal.signal(signal.SIGCHLD, lambda *_: self._note())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGCHLD, self._before)
+        os.close(self._reader)
+        os.close(self._writer)
+
+    def _note(self) -> None:
+        try:
+            os.write(self._writer, b"x")
+        except BlockingIOError:
+            pass  # it is readable already
+
+    def fileno(self) -> int:
+        return self._reader
+
+    def drain(self) -> None:
+        try:
+            os.read(self._reader, 4096)
+        except BlockingIOError:
+            pass  # woken for another reason
+
+
+def _how(code: int) -> str:
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"

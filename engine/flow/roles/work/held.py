@@ -1,0 +1,92 @@
+"""What a worker holds: tries and callbacks, from their claim to their report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flow.logs.files import callback_log_path, log_path
+from flow.process.messages import CallbackJob, RunInfo, TaskJob
+from flow.roles.work.ending import StopCause
+from flow.roles.work.settings import Settings
+from flow.store.callbacks import ClaimedCallback
+from flow.store.tries import Claimed
+
+
+@dataclass(slots=True)
+class HeldTry:
+    """A try with a process, or on the way to one."""
+
+    task: Claimed
+    log: str
+    pid: int | None = None
+    deadline: float | None = None
+    """When its execution timeout ends, in seconds of CLOCK_MONOTONIC."""
+    cause: StopCause | None = None
+    """Why this worker is ending it, if it is."""
+    noted: bool = False
+    """Whether its process id and log are in the store."""
+
+
+@dataclass(slots=True)
+class HeldCallback:
+    """A callback with a process of its own."""
+
+    callback: ClaimedCallback
+    log: str
+
+
+def try_job(task: Claimed, settings: Settings) -> TaskJob:
+    """The job of a claimed task."""
+    log = log_path(
+        settings.logs, task.dag_id, task.run_id, task.task_id, task.map_path, task.try_number
+    )
+    return TaskJob(
+        run=_run_info(task),
+        task_id=task.task_id,
+        map_path=task.map_path,
+        try_number=task.try_number,
+        max_tries=task.max_tries,
+        file=task.file,
+        root=root_of(task.file, settings.folders),
+        log=str(log),
+        xcom_limit=settings.xcom_limit,
+    )
+
+
+def callback_job(callback: ClaimedCallback, settings: Settings) -> CallbackJob:
+    """The job of a claimed callback."""
+    log = callback_log_path(settings.logs, callback.dag_id, callback.run_id, callback.callback_id)
+    return CallbackJob(
+        run=_run_info(callback),
+        task_id=callback.task_id,
+        map_path=callback.map_path,
+        try_number=callback.try_number,
+        max_tries=callback.max_tries,
+        file=callback.file,
+        root=root_of(callback.file, settings.folders),
+        kind=callback.kind,
+        reason=callback.reason,
+        log=str(log),
+    )
+
+
+def root_of(file: str, folders: Sequence[Path]) -> str:
+    """The DAG folder that holds a file, for imports of local modules; "" outside of all."""
+    return next((str(folder) for folder in folders if Path(file).is_relative_to(folder)), "")
+
+
+def _run_info(claimed: Claimed | ClaimedCallback) -> RunInfo:
+    return RunInfo(
+        dag_id=claimed.dag_id,
+        run_id=claimed.run_id,
+        run_type=claimed.run_type,
+        logical_date=claimed.logical_date,
+        data_interval_start=claimed.data_interval_start,
+        data_interval_end=claimed.data_interval_end,
+        run_after=claimed.run_after,
+        started_at=claimed.started_at,
+        conf=claimed.conf,
+        version=claimed.version,
+    )

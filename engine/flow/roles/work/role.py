@@ -1,0 +1,159 @@
+"""The worker's loop: wait for the zygote, a child, a notification, a due time or a signal."""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+import selectors
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+
+from flow.errors import DatabaseError
+from flow.roles.loop import POLL, Stop, wait
+from flow.roles.work.settings import Settings
+from flow.roles.work.worker import Worker
+from flow.store import migrate
+from flow.store.connect import Conn, connect
+from flow.store.notify import QUEUED, STOP, Listener
+
+__all__ = ["Settings", "serve"]
+
+log = logging.getLogger(__name__)
+
+_BACKOFF: Final = (0.2, 5.0)
+"""First and longest wait between attempts to reconnect, in seconds."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """The connection and the listener, or the time of the next attempt to get them."""
+
+    settings: Settings
+    selector: selectors.BaseSelector
+    conn: Conn | None = None
+    listener: Listener | None = None
+    next_try: float = 0.0
+    delay: float = _BACKOFF[0]
+
+    def open(self) -> Conn | None:
+        """The connection; a new one when it is time to try again; None while there is none."""
+        if self.conn is None and time.monotonic() >= self.next_try:
+            try:
+                self.conn = connect(self.settings.dsn, name="work")
+                migrate.require(self.conn)
+                self.listener = Listener(self.settings.listen_dsn, (QUEUED, STOP))
+                self.selector.register(self.listener, selectors.EVENT_READ)
+                self.delay = _BACKOFF[0]
+            except (DatabaseError, psycopg.OperationalError) as error:
+                outage = isinstance(error, psycopg.OperationalError) or isinstance(
+                    error.__cause__, psycopg.OperationalError
+                )
+                if not outage:
+                    raise
+                self.lose(error)
+        return self.conn
+
+    def lose(self, error: Exception) -> None:
+        """The database does not answer: drop the connection and note when to try again."""
+        log.warning("work: the database does not answer (%s); trying again", _first_line(error))
+        self.close()
+        self.next_try = time.monotonic() + self.delay * random.uniform(0.5, 1.0)
+        self.delay = min(self.delay * 2, _BACKOFF[1])
+
+    def close(self) -> None:
+        """Close both; closing twice is legal."""
+        if self.listener is not None:
+            self.selector.unregister(self.listener)
+            self.listener.close()
+            self.listener = None
+        if self.conn is not None:
+            self.conn.close()
+            self.conn = None
+
+
+def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
+    """Run a worker until `stop`: the first one drains, the second ends at once.
+
+    With `once` until it holds nothing and nothing is queued.
+    """
+    worker = Worker(settings)
+    with selectors.DefaultSelector() as selector:
+        selector.register(worker.host, selectors.EVENT_READ)
+        selector.register(stop, selectors.EVENT_READ)
+        line = _Line(settings, selector)
+        try:
+            _loop(worker, line, stop, once=once)
+        finally:
+            line.close()
+            worker.host.close()
+
+
+def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
+    stopped = 0
+    end_at = math.inf
+    """When what still runs is ended, once a drain has begun."""
+    while True:
+        if stop.count > stopped:
+            stopped = stop.count
+            patience = worker.settings.drain_timeout if stopped == 1 else 0.0
+            end_at = math.inf if patience is None else time.monotonic() + patience
+            log.info("draining" if stopped == 1 else "stopping at once")
+        if time.monotonic() >= end_at:
+            worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
+            end_at = math.inf
+        worker.listen()
+        worker.enforce()
+        conn = line.open()
+        if conn is not None:
+            try:
+                if stopped and not worker.draining:
+                    worker.start_drain(conn)
+                worker.tend(conn)
+                if worker.idle and (stopped or (once and not worker.backlog)):
+                    worker.retire(conn)
+                    return
+            except psycopg.OperationalError as error:
+                line.lose(error)
+        elif stopped and worker.idle:
+            return
+        _wait(worker, line, stop, end_at)
+
+
+def _wait(worker: Worker, line: _Line, stop: Stop, end_at: float) -> None:
+    now = time.monotonic()
+    if line.conn is None:
+        seconds = min(POLL, line.next_try - now)
+    elif worker.backlog and worker.has_room:
+        seconds = 0.0
+    else:
+        seconds = min(POLL, worker.wait_for())
+    ready = wait(line.selector, min(seconds, end_at - now))
+    if not ready:
+        worker.backlog = True  # nobody told us anything for a while: look
+    for key in ready:
+        if key.fileobj is stop:
+            stop.drain()
+        elif key.fileobj is line.listener and line.listener is not None:
+            _hear(worker, line)
+
+
+def _hear(worker: Worker, line: _Line) -> None:
+    assert line.listener is not None  # it was in the selector
+    try:
+        channels = line.listener.drain()
+    except psycopg.OperationalError as error:
+        line.lose(error)
+        return
+    if QUEUED in channels:
+        worker.backlog = True
+    if STOP in channels:
+        worker.look_for_stale()
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else repr(error)

@@ -1,0 +1,41 @@
+"""What a worker has to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from flow.process.environment import TaskUser
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Durations in seconds; `lease_ratio` is the part of `lost_after` for which tries may go on
+    without a committed heartbeat; `min_free_memory` a part of the host's memory."""
+
+    dsn: str
+    listen_dsn: str
+    version: str
+    home: Path
+    logs: Path
+    key_file: Path
+    folders: tuple[Path, ...] = ()
+    """DAG folders, for imports of local modules."""
+    xcom_limit: int = 1 << 20
+    """Largest XCom, in bytes of JSON."""
+    slots: int = 8
+    queues: tuple[str, ...] = ("default",)
+    executor: str = "local"
+    heartbeat: float = 5.0
+    lost_after: float = 300.0
+    lease_ratio: float = 0.9
+    kill_grace: float = 30.0
+    drain_timeout: float | None = None
+    """None: until the tries have ended by themselves."""
+    min_free_memory: float = 0.10
+    task_user: TaskUser | None = None
+
+    @property
+    def lease(self) -> float:
+        """Seconds from before a heartbeat was sent to the end of every try it covers."""
+        return self.lost_after * self.lease_ratio

@@ -1,0 +1,342 @@
+"""One worker: what it holds, and each thing it does with the store and its zygote.
+
+It has one connection for all it writes and lives in one thread. While the database is away the
+tries go on: their results wait here, their questions wait for an answer, and the lease that only a
+committed heartbeat renews says how long.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from typing import Final
+
+import psutil
+
+from flow.errors import FlowError
+from flow.process import alarm, environment, tree
+from flow.process.events import (
+    ChildMessage,
+    Event,
+    JobEnded,
+    JobStarted,
+    ZygoteDied,
+    ZygoteReady,
+)
+from flow.process.host import Host
+from flow.roles.losses import free
+from flow.roles.work import marker
+from flow.roles.work.ending import StopCause, lost, needs_callback, report
+from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
+from flow.roles.work.requests import answer
+from flow.roles.work.settings import Settings
+from flow.store import callbacks, processes, tries, wakeups
+from flow.store.callbacks import NewCallback
+from flow.store.connect import Conn, transaction
+from flow.store.notify import QUEUED, WAKE, Notifier
+from flow.store.tries import Claimed, Report
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 64
+"""Tasks claimed in one statement."""
+CALLBACK_PAUSE: Final = 1.0
+"""Seconds between two looks for callbacks while tasks keep coming."""
+
+
+class Worker:
+    """State of one `flow work` process. Times are seconds of CLOCK_MONOTONIC unless said."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.hostname = socket.gethostname()
+        self.process_id: int | None = None
+        self.marker = marker.Marker(settings.home)
+        self.host = Host(self.marker.text, user=settings.task_user)
+        self.notifier = Notifier()
+        self.draining = False
+        self.backlog = True
+        """Whether more is queued than was taken, as far as one knows."""
+        self._held: dict[int, HeldTry | HeldCallback] = {}
+        self._outbox: list[tuple[Report, NewCallback | None]] = []
+        self._done_callbacks: list[int] = []
+        self._questions: list[ChildMessage] = []
+        self._beat_at = 0.0
+        self._callbacks_at = 0.0
+
+    # ── what happens without the database ────────────────────────────────────────────────────────
+
+    def listen(self) -> None:
+        """Take note of what the zygote and the children say."""
+        for event in self.host.events():
+            self._hear(event)
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case JobStarted(job_id, pid):
+                held = self._held.get(job_id)
+                if isinstance(held, HeldTry):
+                    held.pid = pid
+                    if held.task.execution_timeout is not None:
+                        held.deadline = time.monotonic() + held.task.execution_timeout
+            case ChildMessage():
+                self._questions.append(event)
+            case JobEnded():
+                self._end(event)
+            case ZygoteDied(job_ids):
+                log.error("the zygote died (%s); starting another", _how(event))
+                for job_id in job_ids:
+                    self._lose(job_id)
+                self.host.restart()
+            case ZygoteReady():
+                log.info("ready: %d slots", self.settings.slots)
+
+    def _end(self, ended: JobEnded) -> None:
+        held = self._held.pop(ended.job_id)
+        if isinstance(held, HeldCallback):
+            self._done_callbacks.append(held.callback.callback_id)
+            return
+        said = report(held.task, ended, held.cause)
+        if said is not None:
+            kind = needs_callback(said, ended)
+            self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+
+    def _lose(self, job_id: int) -> None:
+        held = self._held.pop(job_id)
+        if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
+            said = lost(held.task, "the worker's zygote died")
+            kind = needs_callback(said, None)
+            self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+
+    def enforce(self) -> None:
+        """End tries that have run longer than they may."""
+        now = time.monotonic()
+        for job_id, held in self._held.items():
+            if isinstance(held, HeldTry) and held.deadline is not None and held.deadline <= now:
+                held.deadline = None
+                self._stop(job_id, held, StopCause.TIMEOUT)
+
+    def stop_all(self, grace: float) -> None:
+        """End everything that runs, because this worker ends."""
+        for job_id, held in self._held.items():
+            if isinstance(held, HeldTry):
+                self._stop(job_id, held, StopCause.DRAIN, grace)
+            else:
+                self.host.stop(job_id, grace)
+
+    def _stop(
+        self, job_id: int, held: HeldTry, cause: StopCause, grace: float | None = None
+    ) -> None:
+        held.cause = held.cause or cause
+        self.host.stop(job_id, self.settings.kill_grace if grace is None else grace)
+
+    def wait_for(self) -> float:
+        """Seconds until something here is due by itself."""
+        due = [self._beat_at]
+        due += [h.deadline for h in self._held.values() if isinstance(h, HeldTry) and h.deadline]
+        return max(0.0, min(due) - time.monotonic())
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a slot is free and something may be taken."""
+        return not self.draining and len(self._held) < self.settings.slots
+
+    def look_for_stale(self) -> None:
+        """Beat now: somebody says that a claim no longer counts."""
+        self._beat_at = 0.0
+
+    @property
+    def idle(self) -> bool:
+        """Whether it holds nothing and owes no report."""
+        return not self._held and not self._outbox and not self._done_callbacks
+
+    # ── what it does with the database ───────────────────────────────────────────────────────────
+
+    def tend(self, conn: Conn) -> None:
+        """Everything that the store has to know or tell, in the order of urgency."""
+        if time.monotonic() >= self._beat_at:
+            self.beat(conn)
+        self._answer(conn)
+        self._report(conn)
+        self._claim(conn)
+        self.notifier.pay(conn)
+
+    def register(self, conn: Conn) -> None:
+        """Take a row of our own, after ending what dead predecessors on this host left."""
+        self._succeed(conn)
+        with transaction(conn, "work.register"):
+            self.process_id = processes.register(
+                conn,
+                role="work",
+                host=self.hostname,
+                pid=os.getpid(),
+                version=self.settings.version,
+                lost_after=self.settings.lost_after,
+                executor=self.settings.executor,
+                queues=self.settings.queues,
+                slots=self.settings.slots,
+            )
+            wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
+        self.marker.take(self.process_id)
+        self.notifier.send(conn, WAKE)
+
+    def _succeed(self, conn: Conn) -> None:
+        """A supervisor's death is reported by its successor at once."""
+        for dead in processes.on_host(conn, "work", self.hostname):
+            text = marker.of_dead(self.settings.home, dead.process_id)
+            if text is None:
+                continue
+            tree.kill_marked(environment.marker(text))
+            with transaction(conn, "work.succeed"):
+                if processes.end(conn, dead.process_id, "died"):
+                    free(conn, dead.process_id, f"worker {dead.process_id} on {dead.host} died")
+            marker.forget(self.settings.home, dead.process_id)
+            log.warning(
+                "worker %d (pid %d) had died here; freed its tries", dead.process_id, dead.pid
+            )
+
+    def beat(self, conn: Conn) -> None:
+        """Heartbeat, lease, and the claims that no longer count: one round for all tries."""
+        sent = alarm.now()
+        self._beat_at = time.monotonic() + self.settings.heartbeat
+        if self.process_id is None:
+            self.register(conn)
+        holding = self._tries()
+        with transaction(conn, "work.heartbeat", durable=False):
+            assert self.process_id is not None  # registered above
+            alive = processes.heartbeat(conn, self.process_id)
+            stale = tries.stale(conn, [held.task.key for held in holding.values()])
+        if not alive:
+            self._on_lost()
+            return
+        self.host.renew(sent + self.settings.lease)
+        for job_id, held in holding.items():
+            if held.task.key in stale:
+                self._stop(job_id, held, StopCause.STALE)
+        self._note_processes(conn, [held for held in holding.values() if not held.noted])
+
+    def _on_lost(self) -> None:
+        """We were taken for lost: nothing we hold counts any more, and another may have it."""
+        log.error("worker %s was declared lost; ending all its tries", self.process_id)
+        for job_id, held in self._tries().items():
+            self._stop(job_id, held, StopCause.STALE, 0.0)
+        self._outbox.clear()
+        self.process_id = None
+        self._beat_at = time.monotonic()
+
+    def _note_processes(self, conn: Conn, held: list[HeldTry]) -> None:
+        """Write process id and log of tries that have been running for a heartbeat."""
+        running = [(one.task.key, one.pid, one.log) for one in held if one.pid is not None]
+        if running:
+            with transaction(conn, "work.note"):
+                tries.started(conn, running)
+            for one in held:
+                one.noted = one.pid is not None
+
+    def _answer(self, conn: Conn) -> None:
+        """Answer what the children asked."""
+        while self._questions:
+            question = self._questions[0]
+            held = self._held.get(question.job_id)
+            if held is not None:
+                task = held.task if isinstance(held, HeldTry) else held.callback
+                reply = answer(conn, task, question.message, self.settings)
+                try:
+                    self.host.reply(question.job_id, reply)
+                except FlowError as error:
+                    log.warning("job %d: %s", question.job_id, error)
+                    self.host.stop(question.job_id, self.settings.kill_grace)
+            del self._questions[0]
+
+    def _report(self, conn: Conn) -> None:
+        """Write how tries ended; whatever fails here stays in the outbox."""
+        if not self._outbox and not self._done_callbacks:
+            return
+        outbox, done = list(self._outbox), list(self._done_callbacks)
+        with transaction(conn, "work.report"):
+            counted = tries.report(conn, [said for said, _ in outbox])
+            callbacks.add(
+                conn, [callback for said, callback in outbox if callback and said.claim in counted]
+            )
+            for callback_id in done:
+                callbacks.done(conn, callback_id, self.process_id or 0)
+        del self._outbox[: len(outbox)]
+        del self._done_callbacks[: len(done)]
+        if counted:
+            self.notifier.send(conn, WAKE)
+        for said, callback in outbox:
+            if said.claim not in counted:
+                log.warning("%s: its end came too late and does not count", said.claim)
+            elif callback:
+                self.notifier.send(conn, QUEUED)
+
+    def _claim(self, conn: Conn) -> None:
+        """Take what is queued, as far as slots and memory allow."""
+        free_slots = self.settings.slots - len(self._held)
+        if self.process_id is None or self.draining or free_slots <= 0 or not self.backlog:
+            return
+        if not _memory_allows(self.settings.min_free_memory):
+            return
+        who = {
+            "worker": self.process_id,
+            "executor": self.settings.executor,
+            "queues": self.settings.queues,
+        }
+        limit = min(free_slots, AT_ONCE)
+        now = time.monotonic()
+        waiting = []
+        with transaction(conn, "work.claim"):
+            taken = tries.claim(conn, host=self.hostname, limit=limit, **who)  # type: ignore[arg-type]
+            if len(taken) < limit or now >= self._callbacks_at:
+                self._callbacks_at = now + CALLBACK_PAUSE
+                waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
+        self.backlog = len(taken) == limit or len(waiting) == limit
+        for task in taken:
+            job = try_job(task, self.settings)
+            self._held[self.host.start(job)] = HeldTry(task, job.log)
+        for callback in waiting:
+            order = callback_job(callback, self.settings)
+            self._held[self.host.start(order)] = HeldCallback(callback, order.log)
+
+    def retire(self, conn: Conn) -> None:
+        """Close our row; the last thing a worker does."""
+        if self.process_id is not None:
+            with transaction(conn, "work.retire"):
+                processes.end(conn, self.process_id, "stopped")
+            self.marker.drop()
+
+    def start_drain(self, conn: Conn) -> None:
+        """Take nothing new, and say so: what is queued for us alone goes back."""
+        self.draining = True
+        if self.process_id is not None:
+            with transaction(conn, "work.drain"):
+                processes.drain(conn, self.process_id)
+
+    def _tries(self) -> dict[int, HeldTry]:
+        return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
+
+
+def _memory_allows(part: float) -> bool:
+    memory = psutil.virtual_memory()
+    return bool(memory.available >= memory.total * part)
+
+
+def _how(died: ZygoteDied) -> str:
+    return f"signal {died.signal}" if died.signal is not None else f"exit code {died.exit_code}"
+
+
+def _callback(task: Claimed, said: Report, kind: str) -> NewCallback:
+    return NewCallback(
+        run_key=task.run_key,
+        dag_id=task.dag_id,
+        kind=kind,
+        reason=said.reason or "failed",
+        executor=task.executor,
+        queue=task.queue,
+        task_id=task.task_id,
+        map_path=task.map_path,
+        try_number=task.try_number,
+        max_tries=task.max_tries,
+    )

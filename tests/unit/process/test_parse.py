@@ -1,0 +1,193 @@
+"""What a DAG file is reported to hold, or why it cannot be imported."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flow.graph import decode
+from flow.process.messages import Parsed, ParseJob
+from flow.process.parse import run_parse
+from support.jobs import Ended, run
+from support.runtime import MemoryRuntime
+
+TWO = """import helper
+from datetime import datetime
+from flow import DAG, task
+print("noise")
+
+with DAG("first", schedule="@daily", start_date=datetime(2026, 1, 1)):
+    @task
+    def a(): ...
+    @task
+    def b(): ...
+    a() >> b()
+
+def factory(name):
+    return DAG(name)
+
+factory("second")
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "dags"
+    root.mkdir()
+    (root / "helper.py").write_text("import inner.deep\nVALUE = 1\n")
+    (root / "inner").mkdir()
+    (root / "inner" / "deep.py").write_text("")
+    installed = root / "venv" / "lib" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "package.py").write_text("")
+    return root
+
+
+def parse(root: Path, text: str, memory: MemoryRuntime | None = None) -> tuple[Parsed, Ended]:
+    file = root / "file.py"
+    file.write_text(text)
+    job = ParseJob(file=str(file), root=str(root))
+    ended = run(run_parse, job, root.parent / "log", memory=memory)
+    (parsed,) = ended.reports
+    return parsed, ended
+
+
+def test_every_dag_with_its_line(root: Path) -> None:
+    parsed, ended = parse(root, TWO)
+    specs = [decode(spec) for spec in parsed.specs]
+    assert [spec.dag_id for spec in specs] == ["first", "second"]
+    assert [task.task_id for task in specs[0].tasks] == ["a", "b"]
+    assert parsed.lines == (6, 16)
+    assert (parsed.error, parsed.traceback, parsed.warnings) == (None, None, ())
+    assert 0 < parsed.seconds < 60
+    assert ended.log == "noise\n"
+    assert ended.exit_code == 0
+
+
+def test_the_same_file_is_the_same_bytes(root: Path) -> None:
+    first, second = (parse(root, TWO)[0].specs for _ in range(2))
+    assert [hashlib.sha256(spec).hexdigest() for spec in first] == [
+        hashlib.sha256(spec).hexdigest() for spec in second
+    ]
+
+
+def test_local_modules_are_listed(root: Path) -> None:
+    text = (
+        f"import sys\nsys.path.append({str(root / 'venv/lib/site-packages')!r})\nimport package\n"
+    )
+    parsed, _ = parse(root, text + TWO)
+    assert parsed.modules == {
+        "helper": str(root / "helper.py"),
+        "inner.deep": str(root / "inner" / "deep.py"),
+    }
+
+
+def test_a_file_without_dags_is_no_error(root: Path) -> None:
+    parsed, _ = parse(root, "x = 1\n")
+    assert (parsed.specs, parsed.error) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "line"),
+    [
+        ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero", 2),
+        ("import nothing_like_it\n", "ModuleNotFoundError: No module named", 1),
+        ("x = 1\ndef f(:\n", "SyntaxError: ", 2),
+        ("\n\nimport sys; sys.exit(1)", "SystemExit: 1", 3),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", 1),
+        ("def f():\n    raise ValueError('two\\nlines')\nf()\n", "ValueError: two lines", 2),
+        ("from flow import DAG\nDAG('d', schedul='@daily')", "UnsupportedArgument: ", 2),
+        (
+            "from flow import DAG\nDAG('a')\nDAG('b')\nDAG('a')\n",
+            "InvalidDag: ",
+            4,
+        ),
+        ("x = '\\ud800'.encode()", "UnicodeEncodeError: ", 1),
+        ("# -*- coding: nonsense -*-", "SyntaxError: ", None),
+    ],
+)
+def test_whatever_the_file_raises_is_its_error(
+    root: Path, text: str, error: str, line: int | None
+) -> None:
+    parsed, ended = parse(root, text)
+    assert (parsed.error or "").startswith(error), parsed.error
+    assert "\n" not in (parsed.error or "")
+    assert parsed.error_line == line or line is None
+    assert (parsed.specs, parsed.lines) == ((), ())
+    assert ended.exit_code == 0
+    trace = parsed.traceback or ""
+    assert "engine/flow" not in trace
+    assert "<frozen" not in trace
+
+
+def test_an_error_in_a_helper_names_the_users_lines(root: Path) -> None:
+    (root / "helper.py").write_text("\n1 / 0\n")
+    parsed, _ = parse(root, TWO)
+    assert parsed.error_line == 1
+    frames = [line for line in (parsed.traceback or "").splitlines() if "File" in line]
+    assert [frame.split(", in ")[0] for frame in frames] == [
+        f'  File "{root / "file.py"}", line 1',
+        f'  File "{root / "helper.py"}", line 2',
+    ]
+    # A change of the helper may mend the file, so it must be known.
+    assert parsed.error == "ZeroDivisionError: division by zero"
+
+
+def test_a_missing_file_is_an_error(root: Path) -> None:
+    job = ParseJob(file=str(root / "gone.py"), root=str(root))
+    (parsed,) = run(run_parse, job, root.parent / "log").reports
+    assert "does not exist" in parsed.error
+
+
+def test_a_variable_may_be_read_at_the_top(root: Path) -> None:
+    text = "from flow import DAG, Variable\nDAG(Variable.get('name'))\n"
+    parsed, ended = parse(root, text, MemoryRuntime(variables={"name": "from_variable"}))
+    assert [decode(spec).dag_id for spec in parsed.specs] == ["from_variable"]
+    assert [type(request).__name__ for request in ended.requests] == ["GetVariable"]
+    missing, _ = parse(root, text)
+    assert missing.error == (
+        "NotFound: variable 'name' does not exist; make it: flow vars set name VALUE"
+    )
+    assert missing.error_line == 2
+
+
+def test_warnings_of_the_users_files_are_reported_once(root: Path) -> None:
+    text = "import warnings\nfor _ in range(3):\n    warnings.warn('old', DeprecationWarning)\n"
+    parsed, _ = parse(root, text)
+    assert parsed.warnings == (f"{root / 'file.py'}:3: DeprecationWarning: old",)
+
+
+def test_files_do_not_hide_pythons_own_modules(root: Path) -> None:
+    (root / "colorsys.py").write_text("raise SystemError('not this one')\n")
+    parsed, _ = parse(root, "import colorsys\ncolorsys.rgb_to_hls\n")
+    assert parsed.error is None
+
+
+def test_dataclasses_and_pickle_find_the_module(root: Path) -> None:
+    text = """from __future__ import annotations
+import pickle
+from dataclasses import dataclass
+@dataclass
+class Row:
+    x: int
+assert pickle.loads(pickle.dumps(Row(1))) == Row(1)
+"""
+    parsed, _ = parse(root, text)
+    assert parsed.error is None
+
+
+def test_the_line_is_not_stdout(root: Path) -> None:
+    text = "import os, sys\nprint('x' * 1000)\nos.write(1, b'raw')\nsys.stderr.write('err')\n"
+    parsed, ended = parse(root, text)
+    assert parsed.error is None
+    assert "raw" in ended.log
+    assert "err" in ended.log
+    assert sys_stdin_is_empty(root)
+
+
+def sys_stdin_is_empty(root: Path) -> Any:
+    parsed, _ = parse(root, "import sys\nassert sys.stdin.read() == ''\n")
+    return parsed.error is None
