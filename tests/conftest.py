@@ -14,6 +14,13 @@ for _name in list(os.environ):
         del os.environ[_name]
 
 from leaks import Session  # noqa: E402 - it, too, is to see the clean environment
+from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
+    connection,
+    database,
+    pytest_collection_finish,
+    server,
+)
+from postgres import pytest_sessionfinish as _stop_server  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 _SESSION = pytest.StashKey[Session]()
@@ -29,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail the session that leaves processes behind, once its own workers are gone."""
+    _stop_server(session)
     config = session.config
     mine = config.stash.get(_SESSION, None)
     if mine is None or config.option.collectonly:

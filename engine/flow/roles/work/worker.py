@@ -16,6 +16,7 @@ from typing import Final
 import psutil
 
 from flow.decide import Ending, lost
+from flow.embedded import Server
 from flow.errors import FlowError
 from flow.process import alarm, environment, tree
 from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
@@ -55,7 +56,9 @@ class Worker:
         self.hostname = socket.gethostname()
         self.process_id: int | None = None
         self.marker = marker.Marker(settings.home)
-        self.host = Host(self.marker.text, user=settings.task_user)
+        # An embedded server that was started again by this process has moved up to it.
+        server = Server(settings.home)
+        self.host = Host(self.marker.text, user=settings.task_user, keep=lambda: server.pids)
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -101,17 +104,17 @@ class Worker:
             return
         found = ending(held.task, ended, held.cause)
         if found is not None:
-            self._owe(held.task, found, ended)
+            self._owe(held, found, ended)
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
         if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            self._owe(held.task, lost(held.task, ZYGOTE_DIED), None)
+            self._owe(held, lost(held.task, ZYGOTE_DIED), None)
 
-    def _owe(self, task: Claimed, found: Ending, ended: JobEnded | None) -> None:
-        said = Report(task.key, *found)
+    def _owe(self, held: HeldTry, found: Ending, ended: JobEnded | None) -> None:
+        said = Report(held.task.key, *found, pid=held.pid, log=held.log)
         kind = needs_callback(said.state, ended)
-        self._outbox.append((said, _callback(task, said, kind) if kind else None))
+        self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
     def enforce(self) -> None:
         """End tries that have run longer than they may."""

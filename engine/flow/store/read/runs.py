@@ -75,7 +75,8 @@ order by logical_date desc, run_key desc limit %(limit)s
 """
 
 # A condition that is not asked for is left out, so that the planner sees which index fits:
-# run_by_date within a DAG; else the primary key, run_unfinished, run_failed or run_by_type.
+# run_by_date within a DAG; else the primary key, run_unfinished, run_failed, run_by_type or
+# run_by_interval.
 _CONDITIONS = {
     "dag_id": "r.dag_id = %(dag_id)s",
     "run_type": "r.run_type = %(run_type)s",
