@@ -7,6 +7,7 @@ import os
 import random
 import selectors
 import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -54,6 +55,8 @@ class Settings:
     user: TaskUser | None = None
     heartbeat: float = 5.0
     lost_after: float = 300.0
+    keep: Callable[[], Collection[int]] = tuple
+    """Processes that are no leftovers of an import, wherever they have moved up."""
 
     @property
     def limits(self) -> Limits:

@@ -15,6 +15,7 @@ from typing import Final
 
 import psutil
 
+from flow.embedded import Server
 from flow.errors import FlowError
 from flow.process import alarm, environment, tree
 from flow.process.events import (
@@ -54,7 +55,9 @@ class Worker:
         self.hostname = socket.gethostname()
         self.process_id: int | None = None
         self.marker = marker.Marker(settings.home)
-        self.host = Host(self.marker.text, user=settings.task_user)
+        # An embedded server that was started again by this process has moved up to it.
+        server = Server(settings.home)
+        self.host = Host(self.marker.text, user=settings.task_user, keep=lambda: server.pids)
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -100,6 +103,7 @@ class Worker:
             return
         said = report(held.task, ended, held.cause)
         if said is not None:
+            said = said._replace(pid=held.pid, log=held.log)
             kind = needs_callback(said, ended)
             self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
@@ -107,6 +111,7 @@ class Worker:
         held = self._held.pop(job_id)
         if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
             said = lost(held.task, "the worker's zygote died")
+            said = said._replace(pid=held.pid, log=held.log)
             kind = needs_callback(said, None)
             self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
