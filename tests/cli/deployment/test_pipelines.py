@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from flow.states import TaskState
+from waiting import wait_until
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
 
@@ -224,8 +225,8 @@ def test_waiting_ends_with_the_run_and_its_verdict(sales, environment, project):
         with running(
             ["run", "sales", "--run-id", run_id, "--wait"], environment, project
         ) as process:
-            while not sales.rows("select from run where run_id = %s", run_id):
-                assert process.poll() is None
+            made = ("select from run where run_id = %s", run_id)
+            wait_until(lambda asked=made: sales.rows(*asked), "the run")
             sales.finish(states)
             out, err = process.communicate()
         verdict = "success" if code == 0 else "failed"
@@ -278,8 +279,7 @@ def test_ctrl_c_leaves_the_run_going_and_says_how_to_look_again(sales, environme
     waits = "select from pg_stat_activity where application_name = 'flow command'"
     waits += " and query = 'select last_value from change_counter'"
     with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
-        while not sales.rows(waits):
-            assert process.poll() is None
+        wait_until(lambda: sales.rows(waits), "the command to wait")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
