@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from world import World
+from hand_driven import World
 
 
 @pytest.fixture

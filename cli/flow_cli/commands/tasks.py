@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flow_cli.commands.render import render
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagArgument,
@@ -93,6 +94,16 @@ def tries(
     printer = Output(output)
     rows = [_with_duration(printer, row_of(one)) for one in found.tries]
     printer.table(rows, TRY_COLUMNS, "tries")
+
+
+app.command(
+    cls=Command,
+    epilog=examples(
+        "flow tasks render sales load",
+        "flow tasks render sales load 2026-10-09",
+        "flow tasks render sales load --date 2027-01-01 -o json",
+    ),
+)(render)
 
 
 @app.command(

@@ -90,8 +90,6 @@ class Report(NamedTuple):
     """Seconds until a waiting state ends."""
     again: bool = False
     """The try cost nothing: the task is scheduled for another number, with one more allowed."""
-    pid: int | None = None
-    log: str | None = None
     exit_code: int | None = None
     signal: int | None = None
     peak_rss: int | None = None
@@ -100,6 +98,8 @@ class Report(NamedTuple):
     skips: tuple[str, ...] = ()
     value: str | None = None
     """JSON of the return value, stored as XCom `return_value`."""
+    pid: int | None = None
+    log: str | None = None
 
 
 # In admission order, passing over what other workers are taking; index task_queue. Opens the try in

@@ -17,20 +17,11 @@ from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.host import Host
 from flow.process.messages import ParseJob
+from flow.process.verdict import Limits
 from flow.roles.parse.tail import Tail
 
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes that the DAGs of one file may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the import of one file may take."""
-
-    timeout: float
-    """Seconds."""
-    memory: int
-    """Bytes, of each of its processes."""
 
 
 @dataclass(slots=True)

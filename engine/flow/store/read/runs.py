@@ -37,6 +37,7 @@ class FoundRun(NamedTuple):
     reason: str | None
     paused: bool
     archived: bool
+    run_after: datetime
     run: Run
 
 
@@ -56,7 +57,7 @@ _COLUMNS = """r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_in
   r.note"""
 
 _FOUND = f"""
-select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, {_COLUMNS}
+select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, r.run_after, {_COLUMNS}
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.dag_id = %(dag_id)s
 """
@@ -148,8 +149,8 @@ def recent_ids(conn: Conn, dag_id: str, limit: int) -> list[str]:
 def _found(row: tuple[Any, ...] | None) -> FoundRun | None:
     if row is None:
         return None
-    run_key, spec_hash, reason, paused, archived, *run = row
-    return FoundRun(run_key, spec_hash, reason, paused, archived, _run(tuple(run)))
+    run_key, spec_hash, reason, paused, archived, run_after, *run = row
+    return FoundRun(run_key, spec_hash, reason, paused, archived, run_after, _run(tuple(run)))
 
 
 def _run(row: tuple[Any, ...]) -> Run:
