@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TypeVar
 
 import msgspec
 
 from flow.graph.spec import DagSpec
+
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _decoder = msgspec.json.Decoder(DagSpec)
 
 
 def encode(spec: DagSpec) -> bytes:
-    """Canonical JSON: keys sorted, defaults left out, no white space."""
-    return _encoder.encode(spec)
+    """Canonical JSON: keys sorted, whatever equals its default left out, no white space."""
+    return _encoder.encode(
+        _plain(
+            spec,
+            tasks=tuple(_plain(task) for task in spec.tasks),
+            groups=tuple(_plain(group) for group in spec.groups),
+        )
+    )
+
+
+def _plain(struct: _Struct, **changed: object) -> _Struct:
+    """A copy that holds the default itself where it held an equal value.
+
+    msgspec leaves out what *is* the default, not what equals it: without this the hash would depend
+    on whether somebody wrote `retry_delay=300.0` or nothing, and on which strings are interned.
+    """
+    for field in msgspec.structs.fields(type(struct)):
+        value = getattr(struct, field.name)
+        if field.name not in changed and value is not field.default and value == field.default:
+            changed[field.name] = field.default
+    return msgspec.structs.replace(struct, **changed) if changed else struct
 
 
 def decode(text: bytes | str) -> DagSpec:

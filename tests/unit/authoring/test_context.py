@@ -6,6 +6,8 @@ from typing import Any
 
 import pendulum
 import pytest
+from support.runtime import MemoryRuntime
+from support.tries import DAY, Echo, echo, try_of
 
 from flow.authoring import runtime
 from flow.authoring.context import (
@@ -21,8 +23,6 @@ from flow.authoring.dag import DAG
 from flow.authoring.runtime import FoundXCom, PreviousSuccess
 from flow.authoring.variable import Variable
 from flow.errors import InvalidXCom, NotFound, UnsupportedArgument, UsageError
-from support.runtime import MemoryRuntime
-from support.tries import DAY, Echo, echo, try_of
 
 NAMES = {
     "conn", "dag", "dag_run", "data_interval_end", "data_interval_start", "ds", "ds_nodash",

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.jobs import Child, Ended, dag_file, run, run_info, task_job
+from support.runtime import MemoryRuntime
 
 from flow.authoring.runtime import FoundXCom
 from flow.process.messages import PullXCom
 from flow.process.task import run_task
-from support.jobs import Child, Ended, dag_file, run, run_info, task_job
-from support.runtime import MemoryRuntime
 
 
 def try_task(folder: Path, body: str, **given: Any) -> Ended:
