@@ -48,7 +48,7 @@ ENTRIES = (
         "down",
         "flow_cli.commands.down",
         Panel.START,
-        "Stop what flow up started, the embedded database too.",
+        "Stop what flow up started: parser, schedulers, workers, and the embedded database.",
     ),
     Entry(
         "init",
@@ -60,7 +60,7 @@ ENTRIES = (
         "parse",
         "flow_cli.commands.parse",
         Panel.ROLES,
-        "Import DAG files and store the DAGs they define.",
+        "Import DAG files, each in a process of its own, and store the DAGs they define.",
     ),
     Entry(
         "schedule",

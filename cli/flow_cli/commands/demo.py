@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,7 +87,7 @@ def _print(printer: Output, outcome: Outcome) -> None:
     if outcome.folder is None:
         printer.message("Nothing of it runs any more, and its folder is removed.")
     else:
-        command = f"{Path(sys.argv[0]).name} --config {outcome.folder}/flow.toml"
+        command = f"flow --config {outcome.folder}/flow.toml"
         printer.message(
             f"Nothing of it runs any more. Its folder is {outcome.folder}; go on with\n"
             f"  {command} up"
