@@ -99,7 +99,7 @@ def _row(night: Night) -> dict[str, object]:
     return {
         "day": night.day,
         "run": night.run_state,
-        "load_tries": [f"{one.try_number} {one.state}" for one in night.load_tries],
+        "load_tries": [one.state for one in night.load_tries],
         "worker_killed": night.killed,
         "orders": loaded.orders if loaded else 0,
         "revenue": _money(loaded.revenue_cents if loaded else 0),

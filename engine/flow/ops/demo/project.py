@@ -124,5 +124,6 @@ def _ask_the_till(
         capture_output=True,
         text=True,
         check=True,
+        start_new_session=True,  # a terminal's Ctrl-C is for the demo alone
     )
     return {night: Totals(**totals) for night, totals in json.loads(answer.stdout).items()}

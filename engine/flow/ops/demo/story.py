@@ -57,7 +57,7 @@ def play(
     began = time.monotonic()
     with project.scratch_folder(keep=keep) as folder:
         made = project.make(folder, files, binaries)
-        with _database(made.config.settings) as server:
+        with _database(made.config.settings, stop) as server:
             audience.say(f"A PostgreSQL of its own runs in {folder}")
             store = warehouse.make(server, made.warehouse_schema)
             with open_deployment(made.config.settings) as deployment:
@@ -81,12 +81,15 @@ def _heed(stop: Stop) -> None:
 
 
 @contextmanager
-def _database(settings: Settings) -> Iterator[Server]:
+def _database(settings: Settings, stop: Stop) -> Iterator[Server]:
     """The embedded server with Flow's schema; ended when this ends."""
     server = locate.embedded(settings)
     with ExitStack() as ending:
         ending.callback(_end_database, server, settings.home)
-        migrate.migrate(server.start())
+        dsn = server.start()
+        _heed(stop)
+        migrate.migrate(dsn)
+        _heed(stop)
         yield server
 
 
