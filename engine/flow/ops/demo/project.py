@@ -72,9 +72,12 @@ def scratch_folder(*, keep: bool) -> Iterator[Path]:
         folder.chmod(0o755)  # the database's own user must get through to its data
     try:
         yield folder
-    finally:
+    except BaseException:
         if not keep:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)  # what went wrong before matters more
+        raise
+    if not keep:
+        shutil.rmtree(folder)
 
 
 def make(folder: Path, files: Path, binaries: Path | None) -> Project:
