@@ -75,6 +75,73 @@ ENTRIES = (
         "Claim queued tasks and run each try in a process of its own.",
     ),
     Entry(
+        "dags",
+        "flow_cli.commands.dags",
+        Panel.PIPELINES,
+        "List, show, pause and unpause DAGs, and see files that cannot be imported.",
+    ),
+    Entry(
+        "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
+    ),
+    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List and show runs."),
+    Entry(
+        "tasks",
+        "flow_cli.commands.tasks",
+        Panel.PIPELINES,
+        "List the tasks of a run and their tries, and mark how they ended.",
+    ),
+    Entry(
+        "logs",
+        "flow_cli.commands.logs",
+        Panel.PIPELINES,
+        "Print the logs of tasks, by default of the last try.",
+    ),
+    Entry(
+        "grid",
+        "flow_cli.commands.grid",
+        Panel.PIPELINES,
+        "Show the tasks of a DAG over its newest runs, the newest on the right.",
+    ),
+    Entry(
+        "xcom",
+        "flow_cli.commands.xcom",
+        Panel.PIPELINES,
+        "List and print XComs, the values that tasks pass on.",
+    ),
+    Entry(
+        "test",
+        "flow_cli.commands.test",
+        Panel.CI,
+        "Run a DAG of a file here and now, without any database.",
+    ),
+    Entry(
+        "pools",
+        "flow_cli.commands.pools",
+        Panel.SETTINGS,
+        "List, set and delete pools, the limits that tasks of all DAGs share.",
+    ),
+    Entry(
+        "vars",
+        "flow_cli.commands.vars",
+        Panel.SETTINGS,
+        "Keep variables, the texts that tasks share. They are encrypted in the database.",
+    ),
+    Entry(
+        "conns",
+        "flow_cli.commands.conns",
+        Panel.SETTINGS,
+        "Keep connections to other systems. They are encrypted in the database.",
+    ),
+    Entry(
+        "status",
+        "flow_cli.commands.status",
+        Panel.OPERATIONS,
+        "Show roles, queue, wake-ups, pools and database; exit 1 when something is wrong.",
+    ),
+    Entry(
+        "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."
+    ),
+    Entry(
         "config",
         "flow_cli.commands.config",
         Panel.SETTINGS,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
 from dag_folder import PATIENCE, Folder
-from flow.roles.parse import Memory
+from flow.roles.parse import Memory, parser
+from flow.roles.parse.queue import Waiting
 
 
 def test_a_good_file_is_stored(folder: Folder) -> None:
@@ -249,12 +251,16 @@ def test_the_first_owner_of_an_id_keeps_it_for_ever(folder: Folder) -> None:
     assert folder.errors() == {}
 
 
-def test_an_id_that_moves_between_files_is_taken_over_in_the_same_sweep(folder: Folder) -> None:
+@pytest.mark.parametrize("order", [list.sort, list.reverse], ids=["old first", "new first"])
+def test_an_id_that_moves_between_files_is_taken_over_in_the_same_sweep(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, order: Callable[[list[Waiting]], None]
+) -> None:
+    monkeypatch.setattr(parser.random, "shuffle", order)
     folder.dag("one.py", "moves", "stays")
     folder.parse()
     folder.dag("two.py", "moves")
     folder.dag("one.py", "stays")
-    folder.parse()
+    folder.parse(processes=1)
     assert folder.dags() == {"moves": "two.py", "stays": "one.py"}
     assert folder.errors() == {}
 
