@@ -6,29 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flow.states import FINISHED, TaskState
+from flow.states import FINISHED
+from flow_cli.grid import can_write_symbols, lines
 from flow_cli.output import Output
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from rich.console import Console
     from rich.live import Live
-    from rich.table import Table
+    from rich.text import Text
 
     from flow.ops.demo import Audience, Scene
-    from flow.ops.grid import Grid
-
-_MARKS = {
-    TaskState.NONE: ("·", "dim"),
-    TaskState.SCHEDULED: ("○", "dim"),
-    TaskState.QUEUED: ("○", ""),
-    TaskState.RUNNING: ("▶", "cyan"),
-    TaskState.SUCCESS: ("■", "green"),
-    TaskState.SKIPPED: ("▫", "magenta"),
-    TaskState.FAILED: ("✗", "red"),
-    TaskState.UPSTREAM_FAILED: ("✗", "dim red"),
-    TaskState.UP_FOR_RETRY: ("↻", "yellow"),
-}
-_OTHER = ("?", "yellow")
 
 
 @contextmanager
@@ -79,31 +66,23 @@ class LiveGrid:
         self._shown: Scene | None = None
 
     def say(self, text: str) -> None:
-        """Print it above the grid."""
+        """Print it above the grids."""
         self._console.print(text)
 
     def show(self, scene: Scene) -> None:
         """Draw the grids, if anything has changed."""
         if scene != self._shown:
             self._shown = scene
-            self._live.update(_draw(scene), refresh=True)
+            self._live.update(self._draw(scene), refresh=True)
 
+    def _draw(self, scene: Scene) -> Text:
+        from rich.text import Text
 
-def _draw(scene: Scene) -> Group:
-    from rich.console import Group
-
-    return Group(*(_table(grid) for grid in scene.grids))
-
-
-def _table(grid: Grid) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(grid.dag_id)
-    for run in grid.runs:
-        table.add_column(f"{run.logical_date:%m-%d}", justify="center")
-    for task in grid.tasks:
-        marks = [_MARKS.get(state or TaskState.NONE, _OTHER) for state in task.states]
-        table.add_row(task.task_id, *(Text(mark, style=style) for mark, style in marks))
-    return table
+        symbols = can_write_symbols(self._console.encoding)
+        drawn = Text()
+        for grid in scene.grids:
+            drawn.append(f"\n{grid.dag_id}\n", "bold")
+            width = self._console.width
+            for line in lines(grid, len(grid.runs), symbols=symbols, width=width):
+                drawn.append(Text.assemble(*((piece.text, piece.style) for piece in line), "\n"))
+        return drawn

@@ -50,4 +50,12 @@ def test_grid_has_a_row_for_each_task_and_a_column_for_each_run():
     with Live(console=console, auto_refresh=False) as live:
         LiveGrid(console, live).show(scene(TaskState.SUCCESS, TaskState.RUNNING))
     rows = [line.split() for line in out.getvalue().splitlines() if line.strip()]
-    assert rows == [["shop", "10-08", "10-09"], ["extract", "■", "■"], ["load", "■", "▶"]]
+    assert rows == [
+        ["shop"],
+        ["10", "10"],
+        ["08", "09"],
+        ["run", "▶", "▶"],
+        ["extract", "✓", "✓"],
+        ["load", "✓", "▶"],
+        ["▶", "running", "✓", "success"],
+    ]

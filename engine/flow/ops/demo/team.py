@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from flow.embedded import Server
 from flow.errors import FlowError
 from flow.ops.demo.project import Project
 from flow.process import prctl, tree
 from flow.roles.up import FOLLOWS
+from flow.store import locate
 
 WORKERS: Final = 2
 SLOTS: Final = 4
@@ -28,8 +30,9 @@ _LAST_LINES: Final = 15
 class Team:
     """All roles of the demo, under their one supervisor."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], log: Path, server: Server) -> None:
         self._process = process
+        self._server = server
         self.log = log
         self.drained = False
         """Whether nothing runs any more, so that ending takes no second SIGTERM."""
@@ -65,19 +68,17 @@ class Team:
                     self._process.wait(patience)
                 except subprocess.TimeoutExpired:
                     continue
-        # Orphans have become children of this process, which is a subreaper.
-        while left := tree.children(os.getpid()):
+        # Orphans have become children of this process, which is a subreaper; so has the database,
+        # if a role had to start it again, but that one is ended in its own way.
+        while left := set(tree.children(os.getpid())) - self._server.pids:
             for pid in left:
                 tree.kill(pid)
-            os.waitpid(-1, 0)
+                os.waitpid(pid, 0)
 
 
 @contextmanager
 def started(project: Project) -> Iterator[Team]:
-    """Start `flow up` as on any machine. At the end nothing is left of it.
-
-    The embedded server must run already: started from below here it would be ended as well.
-    """
+    """Start `flow up` as on any machine. At the end nothing is left of it."""
     prctl.become_subreaper()
     log = project.config.settings.logs.root / "flow-up.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +96,7 @@ def started(project: Project) -> Iterator[Team]:
             stderr=file,
             start_new_session=True,
         )
-    team = Team(process, log)
+    team = Team(process, log, locate.embedded(project.config.settings))
     try:
         yield team
     finally:
