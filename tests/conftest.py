@@ -17,6 +17,13 @@ for _name in list(os.environ):
         del os.environ[_name]
 
 from leaks import Session  # noqa: E402 - they, too, are to see the clean environment
+from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
+    connection,
+    database,
+    pytest_collection_finish,
+    server,
+)
+from postgres import pytest_sessionfinish as _stop_server  # noqa: E402
 from services import PROPERTY, Counts, services_of  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
@@ -50,6 +57,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the counts; fail the session that leaves processes behind, now that it is over."""
+    _stop_server(session)
     config = session.config
     mine = config.stash.get(_SESSION, None)
     if mine is None or config.option.collectonly:

@@ -85,6 +85,12 @@ ENTRIES = (
         "List the tasks of a run and their tries, and mark how they ended.",
     ),
     Entry(
+        "logs",
+        "flow_cli.commands.logs",
+        Panel.PIPELINES,
+        "Print the logs of tasks, by default of the last try.",
+    ),
+    Entry(
         "grid",
         "flow_cli.commands.grid",
         Panel.PIPELINES,
@@ -95,6 +101,12 @@ ENTRIES = (
         "flow_cli.commands.xcom",
         Panel.PIPELINES,
         "List and print XComs, the values that tasks pass on.",
+    ),
+    Entry(
+        "test",
+        "flow_cli.commands.test",
+        Panel.CI,
+        "Run a DAG of a file here and now, without any database.",
     ),
     Entry(
         "pools",

@@ -693,6 +693,8 @@ CREATE INDEX process_alive ON public.process USING btree (role) WHERE (ended_at 
 
 CREATE INDEX run_by_date ON public.run USING btree (dag_id, logical_date DESC, run_key DESC);
 
+CREATE INDEX run_by_interval ON public.run USING btree (data_interval_start);
+
 CREATE INDEX run_by_type ON public.run USING btree (run_type, run_key) WHERE (run_type <> 'scheduled'::text);
 
 CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);

@@ -1,7 +1,7 @@
 """Deciding, without I/O and without a clock: what may go, what is skipped, when a run is over."""
 
 from flow.decide.admit import Candidate, Room, admit
-from flow.decide.after import AfterTry, after_failure, after_loss
+from flow.decide.after import AfterTry, TryFacts, after_failure, after_loss
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, decide
@@ -18,6 +18,7 @@ __all__ = [
     "Tally",
     "TaskChange",
     "TaskFacts",
+    "TryFacts",
     "View",
     "admit",
     "after_failure",

@@ -57,5 +57,26 @@ def read_log(path: Path, offset: int = 0) -> Iterator[bytes]:
         return
 
 
+class LogFiles:
+    """Logs in files below a root; a `flow.logs.backend.Logs`. An address is an absolute path."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def address(
+        self, dag_id: str, run_id: str, task_id: str, map_path: Sequence[int], try_number: int
+    ) -> str:
+        """The path of a try's log."""
+        return str(log_path(self._root, dag_id, run_id, task_id, map_path, try_number).absolute())
+
+    def exists(self, address: str) -> bool:
+        """Whether the file is there."""
+        return Path(address).is_file()
+
+    def read(self, address: str, offset: int = 0) -> Iterator[bytes]:
+        """The bytes of the file from `offset` on, in pieces."""
+        return read_log(Path(address), offset)
+
+
 def _name(value: str) -> str:
     return quote(value, safe=":+ ")

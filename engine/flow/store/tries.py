@@ -98,6 +98,8 @@ class Report(NamedTuple):
     skips: tuple[str, ...] = ()
     value: str | None = None
     """JSON of the return value, stored as XCom `return_value`."""
+    pid: int | None = None
+    log: str | None = None
 
 
 # In admission order, passing over what other workers are taking; index task_queue. Opens the try in
@@ -146,13 +148,14 @@ where y.run_key = s.run_key and y.task_id = s.task_id and y.map_path = s.map_pat
 _REPORT = """
 with said as materialized (
   select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
-    again, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
+    again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
   from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[],
     %(state)s::text[], %(try_state)s::text[], %(reason)s::text[], %(delay)s::float8[],
-    %(again)s::bool[], %(exit_code)s::int[], %(signal)s::int[], %(peak_rss)s::bigint[],
-    %(cpu_time)s::float8[], %(code_hash)s::text[], %(skips)s::text[], %(value)s::text[])
-  as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, exit_code, signal,
-    peak_rss, cpu_time, code_hash, skips, value)),
+    %(again)s::bool[], %(pid)s::int[], %(log)s::text[], %(exit_code)s::int[],
+    %(signal)s::int[], %(peak_rss)s::bigint[], %(cpu_time)s::float8[], %(code_hash)s::text[],
+    %(skips)s::text[], %(value)s::text[])
+  as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
+    exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
 current as materialized (
   select s.*, t.try_number, t.pool from task_hot t join said s
     on t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = s.map_path
@@ -172,6 +175,7 @@ ended as (
   where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
 closed as (
   update try_hot y set state = c.try_state, ended_at = clock_timestamp(), reason = c.reason,
+    pid = coalesce(c.pid, y.pid), log = coalesce(c.log, y.log),
     exit_code = c.exit_code, signal = c.signal, peak_rss = c.peak_rss, cpu_time = c.cpu_time,
     code_hash = c.code_hash
   from current c
@@ -262,6 +266,8 @@ def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
             "reason": [one.reason for one in reports],
             "delay": [one.delay for one in reports],
             "again": [one.again for one in reports],
+            "pid": [one.pid for one in reports],
+            "log": [one.log for one in reports],
             "exit_code": [one.exit_code for one in reports],
             "signal": [one.signal for one in reports],
             "peak_rss": [one.peak_rss for one in reports],
