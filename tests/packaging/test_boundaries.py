@@ -20,15 +20,7 @@ REPOSITORY = Path(__file__).parents[2]
 DATABASE = {"alembic", "psycopg", "sqlalchemy"}
 MIGRATIONS = {"alembic", "sqlalchemy"}
 TERMINAL = {"rich", "textual", "typer"}
-USER_CODE = {
-    "flow.authoring",
-    "flow.operators",
-    "flow.process.load",
-    "flow.process.task",
-    "flow.process.zygote",
-    "jinja2",
-    "pendulum",
-}
+USER_CODE = {"flow.authoring", "flow.operators", "flow.process", "jinja2", "pendulum"}
 
 ZYGOTE = """
 from flow.process import preload, zygote
