@@ -36,8 +36,13 @@ def measure(results: Results, reduced: bool) -> None:
         flow.await_roles(conn, "schedule", "work")
         moment = one(conn, "select clock_timestamp()") + HEADSTART
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        store_dags(conn, hashes, cursor=midnight - timedelta(days=1),
-                   due=lambda number: moment if number < due else midnight + timedelta(days=400))  # fmt: skip
+        later = midnight + timedelta(days=400)
+        store_dags(
+            conn,
+            hashes,
+            cursor=midnight - timedelta(days=1),
+            due=lambda number: moment if number < due else later,
+        )
         assert one(conn, "select clock_timestamp()") < moment, "preparing took longer than planned"
         seconds = _burst(conn, moment, due)
     rate = due * ROOTS / seconds

@@ -24,10 +24,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-import flow_cli
-import psycopg
-
 import flow
+import flow_cli
 from flow.embedded import Server
 from flow.store import migrate
 from flow.store.connect import Conn, connect
@@ -112,11 +110,22 @@ class Deployment:
         """A connection of the bench's own."""
         return connect(self.dsn, name="bench")
 
+    def folder(self, name: str) -> Path:
+        """A folder of the bench's own, made when missing."""
+        path = self.home.parent / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    def add_path(self, folder: Path) -> None:
+        """Let processes started from now on import what is in `folder`."""
+        self.environment["PYTHONPATH"] += f"{os.pathsep}{folder}"
+
     def flow(self, *arguments: str) -> None:
         """Run a `flow` command to its end."""
-        subprocess.run(
-            [*FLOW, *arguments], env=self.environment, check=True, stdout=subprocess.DEVNULL
-        )
+        done = subprocess.run([*FLOW, *arguments], env=self.environment, capture_output=True)
+        if done.returncode:
+            sys.stderr.buffer.write(done.stderr)
+            raise RuntimeError(f"flow {' '.join(arguments)} ended with {done.returncode}")
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a role; it ends with the deployment at the latest."""
@@ -249,6 +258,6 @@ __all__ = [
     "main",
     "medians",
     "one",
-    "psycopg",
+    "run_floor",
     "wait_for",
 ]
