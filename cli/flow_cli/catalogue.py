@@ -42,7 +42,7 @@ ENTRIES = (
         "down",
         "flow_cli.commands.down",
         Panel.START,
-        "Stop what flow up started, the embedded database too.",
+        "Stop what flow up started: parser, schedulers, workers, and the embedded database.",
     ),
     Entry(
         "init",
@@ -54,7 +54,7 @@ ENTRIES = (
         "parse",
         "flow_cli.commands.parse",
         Panel.ROLES,
-        "Import DAG files and store the DAGs they define.",
+        "Import DAG files, each in a process of its own, and store the DAGs they define.",
     ),
     Entry(
         "schedule",
@@ -67,6 +67,61 @@ ENTRIES = (
         "flow_cli.commands.work",
         Panel.ROLES,
         "Claim queued tasks and run each try in a process of its own.",
+    ),
+    Entry(
+        "dags",
+        "flow_cli.commands.dags",
+        Panel.PIPELINES,
+        "List, show, pause and unpause DAGs, and see files that cannot be imported.",
+    ),
+    Entry(
+        "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
+    ),
+    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List and show runs."),
+    Entry(
+        "tasks",
+        "flow_cli.commands.tasks",
+        Panel.PIPELINES,
+        "List the tasks of a run and their tries, and mark how they ended.",
+    ),
+    Entry(
+        "grid",
+        "flow_cli.commands.grid",
+        Panel.PIPELINES,
+        "Show the tasks of a DAG over its newest runs, the newest on the right.",
+    ),
+    Entry(
+        "xcom",
+        "flow_cli.commands.xcom",
+        Panel.PIPELINES,
+        "List and print XComs, the values that tasks pass on.",
+    ),
+    Entry(
+        "pools",
+        "flow_cli.commands.pools",
+        Panel.SETTINGS,
+        "List, set and delete pools, the limits that tasks of all DAGs share.",
+    ),
+    Entry(
+        "vars",
+        "flow_cli.commands.vars",
+        Panel.SETTINGS,
+        "Keep variables, the texts that tasks share. They are encrypted in the database.",
+    ),
+    Entry(
+        "conns",
+        "flow_cli.commands.conns",
+        Panel.SETTINGS,
+        "Keep connections to other systems. They are encrypted in the database.",
+    ),
+    Entry(
+        "status",
+        "flow_cli.commands.status",
+        Panel.OPERATIONS,
+        "Show roles, queue, wake-ups, pools and database; exit 1 when something is wrong.",
+    ),
+    Entry(
+        "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."
     ),
     Entry(
         "config",

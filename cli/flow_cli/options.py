@@ -1,4 +1,4 @@
-"""Options that many commands share, so that they have the same names and words everywhere."""
+"""Options and arguments that many commands share, with the same names and words everywhere."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ LimitOption = Annotated[
 AllOption = Annotated[bool, typer.Option("--all", help="Print every row.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only print what would be touched.")]
+
+DagArgument = Annotated[str, typer.Argument(metavar="DAG", help="Id of the DAG.")]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run: latest, a run id, or a date.")
+]
+TaskArgument = Annotated[
+    str, typer.Argument(metavar="TASK", help="The task: load, group.load, or load[3].")
+]
+TryOption = Annotated[
+    int | None,
+    typer.Option("--try", min=1, metavar="N", help="Number of the try; by default the last one."),
+]
 
 
 def row_limit(limit: int, every: bool) -> int | None:

@@ -91,6 +91,18 @@ class Output:
         else:
             self._json_document(row)
 
+    def raw(self, text: str, row: Row) -> None:
+        """Print a value as it stands, so that a script gets all of it, or a JSON object.
+
+        A terminal gets it line by line, without what it would obey.
+        """
+        if self.format is not Format.TEXT:
+            self._json_document(row)
+        elif self.out.isatty():
+            self._lines([printable(line) for line in text.splitlines()])
+        else:
+            self.out.write(text if text.endswith("\n") else text + "\n")
+
     def message(self, text: str) -> None:
         """Tell the person at the terminal something that is not the result."""
         self.out.flush()

@@ -52,6 +52,7 @@ class WorkerSettings(NamedTuple):
     lease_ratio: float
     kill_grace: float
     min_free_memory: float
+    xcom_limit: int
     drain_timeout: float | None
     on_lost_contact: str
     task_user: str | None
@@ -186,6 +187,12 @@ _ENTRIES = (
         "Share of the machine's memory that must be available for a worker to claim tasks.",
     ),
     Setting(
+        "worker.xcom_limit",
+        1 << 20,
+        values.whole(1),
+        "Bytes of JSON that one XCom may take; a larger one fails its task.",
+    ),
+    Setting(
         "worker.drain_timeout",
         None,
         values.optional(values.seconds_or_zero),
@@ -206,7 +213,7 @@ _ENTRIES = (
     Setting("parse.timeout", 60, values.seconds, "Seconds that importing one DAG file may take."),
     Setting(
         "parse.interval",
-        30,
+        5,
         values.seconds,
         "Seconds between two looks at the DAG folders for new and changed files.",
     ),

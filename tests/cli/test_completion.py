@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from flow_cli.catalogue import ENTRIES
+
 COMPLETIONS = Path(__file__).parents[2] / "completions"
+COMMANDS = {entry.name for entry in ENTRIES}
+
 ASKED = [
-    ("flow ", {"init", "config", "completion"}),
+    ("flow ", COMMANDS),
     ("flow conf", {"config"}),
     ("flow config ", {"show", "get"}),
     ("flow --config x config ", {"show", "get"}),
     ("flow config show --rev", {"--reveal"}),
     ("flow config show -o ", {"text", "json", "jsonl"}),
     ("flow completion ", {"bash", "zsh", "fish"}),
-    ("flow --deployment config ", {"init", "config", "completion"}),
+    ("flow --deployment config ", COMMANDS),
 ]
 
 

@@ -142,7 +142,7 @@ IN_INDIA = datetime(2026, 10, 9, 6, 0, 0, 5, tzinfo=timezone(timedelta(hours=5, 
         (Path("/a"), "/a"),
         ("right\u202eleft\x07", "right\\u202eleft\\x07"),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_text_of_a_value(value, text):
     assert text_of(value) == text

@@ -55,6 +55,8 @@ def work(
             home=config.settings.home,
             logs=config.settings.logs.root,
             key_file=config.settings.secrets.key_file,
+            folders=config.settings.dags.folders,
+            xcom_limit=worker.xcom_limit,
             slots=worker.slots if slots is None else slots,
             queues=names or worker.queues,
             heartbeat=worker.heartbeat,

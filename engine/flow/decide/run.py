@@ -9,10 +9,10 @@ and a caller with a complete view is never asked.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from flow.decide.rules import Outlook, outlook, tally
@@ -115,11 +115,11 @@ class _Step:
         ]
         return decision
 
-    def _first_candidates(self, changed: Iterable[str] | None) -> deque[str]:
+    def _first_candidates(self, changed: Iterable[str] | None) -> Iterable[str]:
         """Tasks whose own state or upstream changed."""
         graph = self.graph
         if changed is None:
-            return deque(graph.starters if self.run.fresh else graph.tasks)
+            return graph.starters if self.run.fresh else graph.order
         known = dict.fromkeys(task_id for task_id in changed if task_id in graph.tasks)
         self.unseen |= self.view.missing(known)
         candidates = dict.fromkeys(known)
@@ -127,14 +127,31 @@ class _Step:
             if self.state(task_id) in FINISHED:
                 candidates.update(dict.fromkeys(graph.downstream[task_id]))
         candidates.update(dict.fromkeys(id for id in self._skipped_by if id in graph.tasks))
-        return deque(candidates)
+        return candidates
 
-    def _cascade(self, candidates: deque[str]) -> set[str]:
-        """Decide candidates and whatever follows from them; returns every task looked at."""
-        looked_at: set[str] = set()
-        while candidates:
-            task_id = candidates.popleft()
-            looked_at.add(task_id)
+    def _cascade(self, first: Iterable[str]) -> set[str]:
+        """Decide tasks and whatever follows from them; returns every task looked at.
+
+        Upstream first: a task is looked at when all that this decision says about its upstream is
+        said, so the result does not depend on what happened to be looked at before.
+        """
+        looked_at = set(first)
+        if self.run.fresh:
+            waiting: list[tuple[int, str]] = []
+            self._look_at(first, waiting, looked_at)
+        else:
+            rank = self.graph.rank
+            waiting = [(rank[task_id], task_id) for task_id in looked_at]
+            heapify(waiting)
+        while waiting:
+            self._look_at((heappop(waiting)[1],), waiting, looked_at)
+        return looked_at
+
+    def _look_at(
+        self, task_ids: Iterable[str], waiting: list[tuple[int, str]], looked_at: set[str]
+    ) -> None:
+        """Decide some tasks; add to `waiting` the successors of those that finished by it."""
+        for task_id in task_ids:
             missing = self.view.missing((task_id,))
             if missing:
                 self.unseen |= missing
@@ -145,8 +162,9 @@ class _Step:
             elif before is TaskState.NONE and self._settle(task_id):
                 for below in self.graph.downstream[task_id]:
                     self._outlooks.pop(self.graph.group[below], None)
-                    candidates.append(below)
-        return looked_at
+                    if below not in looked_at:
+                        looked_at.add(below)
+                        heappush(waiting, (self.graph.rank[below], below))
 
     def _wake(self, task_id: str) -> None:
         """Schedule a waiting task when it is due, else note when it will be."""
@@ -200,7 +218,7 @@ class _Step:
         if not all(self.state(task_id) in _AT_REST for task_id in self.graph.tasks):
             return False
         # A task in state none here is stuck, or its change was never announced: look once more.
-        self._cascade(deque(id for id in self.graph.tasks if self.state(id) is TaskState.NONE))
+        self._cascade([id for id in self.graph.tasks if self.state(id) is TaskState.NONE])
         return not self._newly_unfinished()
 
     def _newly_unfinished(self) -> bool:

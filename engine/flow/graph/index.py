@@ -82,6 +82,11 @@ class Graph:
                     heappush(ready, below)
         return tuple(order)
 
+    @cached_property
+    def rank(self) -> dict[str, int]:
+        """Place of each task in `order`."""
+        return {task_id: place for place, task_id in enumerate(self.order)}
+
     def upstream(self, task_id: str) -> tuple[str, ...]:
         """Direct upstream ids of a task."""
         return self.tasks[task_id].upstream

@@ -1,1 +1,5 @@
-"""What a verb does: one transaction each, with its audit entry; it never prints."""
+"""What a verb does: one set of operations for the command line and the terminal UI.
+
+An operation that changes something is one transaction, which also writes its audit entry
+(`Deployment.change`). Operations return plain records and print nothing.
+"""

@@ -49,6 +49,7 @@ def run_callback(job: CallbackJob, line: JobLine, *, received: float) -> None:
     stop.install()
     try:
         line.send(_outcome(job, received))
+        stop.release()
     except Stopped:
         die()
     output.flush()

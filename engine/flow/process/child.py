@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -23,8 +24,9 @@ import msgspec
 
 from flow import faults
 from flow.process import prctl
+from flow.process.channel import Channel
 from flow.process.messages import CallbackJob, Job, Outcome, ParseJob, RenderJob, TaskJob
-from flow.process.wire import Channel, receive_descriptors
+from flow.process.wire import receive_descriptors
 
 Entries = Mapping[type, str]
 """Kind of job → "module:function", called as `function(job, line, received=…)`."""
@@ -127,14 +129,41 @@ def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
 
 def _prepare(job: Job) -> None:
     """Give the process the output and the environment that its job wants."""
-    if isinstance(job, TaskJob | CallbackJob):
-        Path(job.log).parent.mkdir(parents=True, exist_ok=True)
-        log = os.open(job.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+    if not isinstance(job, RenderJob) and job.log is not None:
+        log = _open_log(job.log)
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
+        _renew_streams()
+    if isinstance(job, ParseJob) and job.memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (job.memory, job.memory))
     if isinstance(job, TaskJob):
         os.environ.update(job.env)
+
+
+def _renew_streams() -> None:
+    """Give Python new objects for its output: the inherited ones still take it for the zygote's,
+    and fail when that was a file and this is a pipe."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        stream = open(  # noqa: SIM115 - for all the child's life
+            descriptor,
+            "w",
+            buffering=1,
+            encoding="utf-8",
+            errors="backslashreplace",
+            closefd=False,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _open_log(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        return os.open(path, flags, 0o640)
+    except FileNotFoundError:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o640)
 
 
 def _function(place: str) -> Callable[..., Any]:

@@ -146,7 +146,8 @@ class Host:
     def stop(self, job_id: int, grace: float) -> None:
         """SIGTERM to a job's process, SIGKILL to its tree after `grace` seconds.
 
-        A second call can only shorten the grace. A job that has ended is let be.
+        Without grace, SIGKILL at once. A second call can only shorten the grace. A job that has
+        ended is let be.
         """
         if job_id in self._charges:
             self._send(Stop(job_id=job_id, grace=grace))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -28,7 +30,7 @@ A = TypeVar("A")
 
 
 class JobLine(Protocol):
-    """The child's end of its job line (`flow.process.wire.Channel`); safe to use from threads."""
+    """The child's end of its job line (`flow.process.channel.Channel`); safe between threads."""
 
     def send(self, message: FromChild) -> None:
         """Send a report, which has no answer."""
@@ -38,10 +40,19 @@ class JobLine(Protocol):
 
 
 class LineRuntime:
-    """A `flow.authoring.runtime.Runtime` that asks the supervisor."""
+    """A `flow.authoring.runtime.Runtime` that asks the supervisor.
+
+    Requests and answers have no numbers: they belong together by their order. So one thread at a
+    time asks, and nobody any more once an exception (of a signal handler: a stop, a timeout of
+    the user's) has come between a request and its answer.
+    """
 
     def __init__(self, line: JobLine) -> None:
         self._line = line
+        self._owner = os.getpid()
+        self._turn = threading.Lock()
+        self._asking: int | None = None
+        self._interrupted = False
 
     def push_xcom(self, key: str, value: str) -> None:
         """Store an XCom of this try."""
@@ -114,7 +125,7 @@ class LineRuntime:
     def _ask(
         self, request: FromChild, wanted: type[A], what: str, missing: NotFound | None = None
     ) -> A:
-        answer = self._line.ask(request)
+        answer = self._exchange(request)
         if isinstance(answer, wanted):
             return answer
         if isinstance(answer, Refused):
@@ -122,3 +133,32 @@ class LineRuntime:
                 raise missing or NotFound(f"{what}: {answer.error}")
             raise FlowError(f"{what}: {answer.error}")
         raise ProtocolError(f"the supervisor answered {type(answer).__name__} to a request")
+
+    def _exchange(self, request: FromChild) -> ToChild:
+        # Both looked at before the lock, which would never be free for these two.
+        if os.getpid() != self._owner:
+            raise ProtocolError(
+                "only the process that runs the task can ask its supervisor, not a fork of it",
+                "ask in the task's own process and hand the value over",
+            )
+        if self._asking == threading.get_ident():
+            raise ProtocolError(
+                "a signal handler (on_kill is one) asked in the middle of another request",
+                "read connections and variables at the start of execute and keep them",
+            )
+        with self._turn:
+            if self._interrupted:
+                raise ProtocolError(
+                    "an earlier request was interrupted, so answers cannot be told apart any more",
+                    "do not let a timeout interrupt XComs, variables and connections",
+                )
+            self._asking = threading.get_ident()
+            try:
+                return self._line.ask(request)
+            except ProtocolError:
+                raise
+            except BaseException:
+                self._interrupted = True
+                raise
+            finally:
+                self._asking = None

@@ -9,6 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
 
+# What DAG files import is loaded with this module: once, and not again in every child.
+from flow.authoring import (  # noqa: F401
+    connection,
+    context,
+    dag_decorator,
+    group_decorator,
+    param,
+    relations,
+    task_decorator,
+    variable,
+)
 from flow.authoring.collect import Collection, collecting
 from flow.authoring.dag import DAG
 from flow.authoring.operator import BaseOperator

@@ -26,7 +26,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_
 # ── control line: supervisor → zygote ────────────────────────────────────────────────────────────
 
 
-class Start(Message, frozen=True, kw_only=True, omit_defaults=True, tag="start"):
+class Start(Message, frozen=True, tag="start"):
     """Fork a child for `job`. The child's end of the job line travels with it (SCM_RIGHTS)."""
 
     job_id: int
@@ -35,40 +35,40 @@ class Start(Message, frozen=True, kw_only=True, omit_defaults=True, tag="start")
     """An encoded `Job`; the zygote passes it on unread."""
 
 
-class Stop(Message, frozen=True, kw_only=True, omit_defaults=True, tag="stop"):
+class Stop(Message, frozen=True, tag="stop"):
     """End a job: SIGTERM to the child, after `grace` seconds SIGKILL to its whole tree."""
 
     job_id: int
     grace: float
 
 
-class Lease(Message, frozen=True, kw_only=True, omit_defaults=True, tag="lease"):
+class Lease(Message, frozen=True, tag="lease"):
     """Jobs may live until `until`, in seconds of CLOCK_BOOTTIME; then all are killed at once."""
 
     until: float
 
 
-class Quit(Message, frozen=True, kw_only=True, omit_defaults=True, tag="quit"):
+class Quit(Message, frozen=True, tag="quit"):
     """End: kill what still runs, then exit."""
 
 
 # ── control line: zygote → supervisor ────────────────────────────────────────────────────────────
 
 
-class Ready(Message, frozen=True, kw_only=True, omit_defaults=True, tag="ready"):
+class Ready(Message, frozen=True, tag="ready"):
     """The zygote has loaded its modules and takes jobs."""
 
     pid: int
 
 
-class Started(Message, frozen=True, kw_only=True, omit_defaults=True, tag="started"):
+class Started(Message, frozen=True, tag="started"):
     """A child serves the job."""
 
     job_id: int
     pid: int
 
 
-class Ended(Message, frozen=True, kw_only=True, omit_defaults=True, tag="ended"):
+class Ended(Message, frozen=True, tag="ended"):
     """The child and every descendant of it are dead."""
 
     job_id: int
@@ -163,6 +163,8 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     log: str | None = None
     """Absolute path of a file or named pipe; the child's stdout and stderr are appended to it.
     None: they go where the zygote's go."""
+    memory: int | None = None
+    """Bytes of data that each of the import's processes may have (RLIMIT_DATA); None: no limit."""
 
 
 Job = TaskJob | CallbackJob | RenderJob | ParseJob
@@ -170,7 +172,7 @@ Job = TaskJob | CallbackJob | RenderJob | ParseJob
 # ── job line: child → supervisor ─────────────────────────────────────────────────────────────────
 
 
-class Outcome(Message, frozen=True, kw_only=True, omit_defaults=True, tag="outcome"):
+class Outcome(Message, frozen=True, tag="outcome"):
     """How a try ended, by its own account. The last message of a task job."""
 
     state: str
@@ -189,14 +191,14 @@ class Outcome(Message, frozen=True, kw_only=True, omit_defaults=True, tag="outco
     """Hash of the file as this try imported it."""
 
 
-class PushXCom(Message, frozen=True, kw_only=True, omit_defaults=True, tag="push_xcom"):
+class PushXCom(Message, frozen=True, tag="push_xcom"):
     """Store an XCom of this try; answered by `Done`."""
 
     key: str
     value: str
 
 
-class PullXCom(Message, frozen=True, kw_only=True, omit_defaults=True, tag="pull_xcom"):
+class PullXCom(Message, frozen=True, tag="pull_xcom"):
     """Ask for XComs; answered by `XComs`."""
 
     task_ids: tuple[str, ...] | None
@@ -207,13 +209,13 @@ class PullXCom(Message, frozen=True, kw_only=True, omit_defaults=True, tag="pull
     include_prior_dates: bool = False
 
 
-class GetVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="get_variable"):
+class GetVariable(Message, frozen=True, tag="get_variable"):
     """Ask for a variable; answered by `Value`."""
 
     key: str
 
 
-class SetVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="set_variable"):
+class SetVariable(Message, frozen=True, tag="set_variable"):
     """Store a variable; answered by `Done`."""
 
     key: str
@@ -221,25 +223,23 @@ class SetVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="s
     description: str | None = None
 
 
-class DeleteVariable(Message, frozen=True, kw_only=True, omit_defaults=True, tag="delete_variable"):
+class DeleteVariable(Message, frozen=True, tag="delete_variable"):
     """Delete a variable; answered by `Done`."""
 
     key: str
 
 
-class GetConnection(Message, frozen=True, kw_only=True, omit_defaults=True, tag="get_connection"):
+class GetConnection(Message, frozen=True, tag="get_connection"):
     """Ask for a connection; answered by `Value` holding its JSON form."""
 
     conn_id: str
 
 
-class GetPreviousSuccess(
-    Message, frozen=True, kw_only=True, omit_defaults=True, tag="get_previous_success"
-):
+class GetPreviousSuccess(Message, frozen=True, tag="get_previous_success"):
     """Ask for the last successful run before this one; answered by `PreviousRun`."""
 
 
-class Rendered(Message, frozen=True, kw_only=True, omit_defaults=True, tag="rendered"):
+class Rendered(Message, frozen=True, tag="rendered"):
     """Answer of a render job."""
 
     fields: str = "{}"
@@ -248,7 +248,7 @@ class Rendered(Message, frozen=True, kw_only=True, omit_defaults=True, tag="rend
     """One line why the fields cannot be rendered; then `fields` is empty."""
 
 
-class Parsed(Message, frozen=True, kw_only=True, omit_defaults=True, tag="parsed"):
+class Parsed(Message, frozen=True, tag="parsed"):
     """Answer of a parse job."""
 
     specs: tuple[bytes, ...] = ()
@@ -269,18 +269,18 @@ class Parsed(Message, frozen=True, kw_only=True, omit_defaults=True, tag="parsed
 # ── job line: supervisor → child ─────────────────────────────────────────────────────────────────
 
 
-class Done(Message, frozen=True, kw_only=True, omit_defaults=True, tag="done"):
+class Done(Message, frozen=True, tag="done"):
     """The request was carried out."""
 
 
-class Refused(Message, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
+class Refused(Message, frozen=True, tag="refused"):
     """The request failed; `error` says why, `missing` tells absence from refusal."""
 
     error: str
     missing: bool = False
 
 
-class Value(Message, frozen=True, kw_only=True, omit_defaults=True, tag="value"):
+class Value(Message, frozen=True, tag="value"):
     """Text asked for."""
 
     value: str
@@ -294,13 +294,13 @@ class XComValue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     value: str
 
 
-class XComs(Message, frozen=True, kw_only=True, omit_defaults=True, tag="xcoms"):
+class XComs(Message, frozen=True, tag="xcoms"):
     """XComs found, ordered by task id and map path."""
 
     values: tuple[XComValue, ...] = ()
 
 
-class PreviousRun(Message, frozen=True, kw_only=True, omit_defaults=True, tag="previous_run"):
+class PreviousRun(Message, frozen=True, tag="previous_run"):
     """The last successful run before this one, or nothing."""
 
     data_interval_start: datetime | None = None

@@ -77,6 +77,10 @@ class Stop:
         finally:
             self._on_kill = None
 
+    def release(self) -> None:
+        """From now on SIGTERM ends the process at once: its work is done and told."""
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
     def check(self) -> None:
         """Raise `Stopped` if a stop was asked for and user code has swallowed it."""
         if self.requested:

@@ -63,6 +63,7 @@ def run_task(job: TaskJob, line: JobLine, *, received: float) -> None:
         outcome = attempt(job, received, stop)
         stop.check()
         _report(outcome, line)
+        stop.release()
     except Stopped:
         die()
     output.flush()

@@ -1,8 +1,7 @@
 """Process trees: who descends from whom, and how to kill all of them.
 
-Descent is read from /proc. A process that is being killed may fork, and its orphans move up to the
-nearest subreaper, so every function here looks again until a look finds nobody new. The zombies
-among the processes count as dead; whoever is their parent reaps them.
+Descent is read from /proc, and read again until a look finds nobody new. Zombies count as dead;
+whoever is their parent reaps them.
 """
 
 from __future__ import annotations
@@ -83,45 +82,62 @@ def kill_marked(marker: str, patience: float = 10.0) -> list[int]:
 
 
 def _kill(root: int, meant: Callable[[], bool]) -> None:
-    """SIGKILL a tree, if its root is the one that was meant; see `_strike`."""
-    family: set[int] = set()
+    """SIGKILL a tree if its root, once it cannot be mistaken any more, is the one that was meant.
 
-    def below(pid: int) -> bool:
-        return meant() if pid == root else parent(pid) in family
-
-    while fresh := [pid for pid in (root, *descendants(root)) if pid not in family]:
-        family.update(fresh)
-        for pid in fresh:
-            _strike(pid, below)
-
-
-def _strike(pid: int, meant: Callable[[int], bool]) -> None:
-    """SIGKILL `pid`, and the process group that it leads, if it is the one that was meant.
-
-    The process is pinned before the question is asked, so that a number used again in between
-    cannot direct the signal to somebody else.
+    All of it is stopped first. Else the death of a parent would let orphans slip away to init
+    before they are struck, and those not yet struck could fork.
     """
-    try:
-        pinned = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    except OSError:
-        pinned = None  # an old kernel or a sandbox without pidfds: the number has to do
-    try:
-        if not meant(pid):
-            return
-        if _group(pid) == pid:
-            # Struck as one: whatever the group forks meanwhile is in it as well.
-            os.killpg(pid, signal.SIGKILL)
-        if pinned is None:
-            os.kill(pid, signal.SIGKILL)
-        else:
-            signal.pidfd_send_signal(pinned, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # gone, or another user's: whoever waits for its end will see that it goes on
-    finally:
-        if pinned is not None:
-            os.close(pinned)
+    family: dict[int, _Target] = {}
+    seen: set[int] = set()
+    while fresh := [pid for pid in (root, *descendants(root)) if pid not in seen]:
+        seen.update(fresh)
+        for pid in fresh:
+            target = _Target(pid)
+            if meant() if pid == root else parent(pid) in family:
+                family[pid] = target
+                target.send(signal.SIGSTOP)
+            else:
+                target.close()
+    for target in family.values():
+        target.kill()
+        target.close()
+
+
+class _Target:
+    """A process to be struck, held by its pidfd, so that no other one can get its number.
+
+    A process that is gone, or another user's, is left to who waits for its end. On old kernels
+    and in sandboxes without pidfds, and when too many files are open, the number has to do.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        try:
+            self._pinned: int | None = os.pidfd_open(pid)
+        except OSError:
+            self._pinned = None
+
+    def send(self, number: signal.Signals) -> None:
+        try:
+            if self._pinned is None:
+                os.kill(self._pid, number)
+            else:
+                signal.pidfd_send_signal(self._pinned, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def kill(self) -> None:
+        """SIGKILL, for the process group that it leads as well."""
+        if _group(self._pid) == self._pid:
+            try:
+                os.killpg(self._pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        self.send(signal.SIGKILL)
+
+    def close(self) -> None:
+        if self._pinned is not None:
+            os.close(self._pinned)
 
 
 def _group(pid: int) -> int | None:

@@ -1,10 +1,8 @@
 """Framing of messages on a socket: four bytes of length, big-endian, then msgpack.
 
-Two ways to hold an end of a line:
-
-- `Channel` blocks. A process that runs user code holds one, and asks its supervisor.
-- `Line` never blocks. Supervisor and zygote hold them: a peer that stops in the middle of a
-  message, or does not read, costs them a buffer and no time.
+A `Line` is an end that never blocks, for supervisor and zygote: a peer that stops in the middle of
+a message, or does not read, costs them a buffer and no time. A child's end is a `Channel`
+(`flow.process.channel`), which blocks.
 
 File descriptors travel beside a message as SCM_RIGHTS. The kernel attaches them to the message's
 first byte and never merges two messages that have some, so they are here when the message is, in
@@ -17,7 +15,6 @@ import errno
 import os
 import socket
 import struct
-import threading
 from array import array
 from collections import deque
 from collections.abc import Sequence
@@ -26,7 +23,7 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from flow.errors import ProtocolError
-from flow.process.messages import FromChild, Message, ToChild
+from flow.process.messages import Message
 
 DEFAULT_LIMIT: Final = 64 * 1024 * 1024
 """Largest message, in bytes."""
@@ -35,7 +32,7 @@ ENVELOPE: Final = 1024
 """Bytes that a control message may have around the job it carries."""
 
 _LENGTH: Final = struct.Struct(">I")
-_READ_SIZE: Final = 64 * 1024
+READ_SIZE: Final = 64 * 1024
 """Most bytes taken from a line at one go, so that a flood on one does not hold up the others."""
 _MAX_DESCRIPTORS: Final = 4
 """Room for descriptors per read: a message brings one, and the kernel ends a read after it."""
@@ -63,7 +60,7 @@ def check_size(size: int, limit: int) -> None:
         )
 
 
-def decode(decoder: msgspec.msgpack.Decoder[M], body: bytes | bytearray) -> M:
+def decode(decoder: msgspec.msgpack.Decoder[M], body: bytes) -> M:
     """Decode a message's body. Raises ProtocolError if it is none of the expected messages."""
     try:
         return decoder.decode(body)
@@ -89,73 +86,17 @@ def receive_descriptors(
     return data, descriptors, bool(flags & socket.MSG_CTRUNC)
 
 
-class Channel:
-    """The child's end of its job line: blocking, usable from several threads, not across a fork."""
+def frame(data: bytearray | memoryview, start: int, limit: int) -> tuple[int, int] | None:
+    """Where the body of the message at `start` begins and ends, if all of it is there.
 
-    def __init__(self, end: socket.socket, limit: int = DEFAULT_LIMIT) -> None:
-        self._end = end
-        self._limit = limit
-        self._owner = os.getpid()
-        self._turn = threading.Lock()
-        self._decoder = msgspec.msgpack.Decoder(ToChild)
-
-    def fileno(self) -> int:
-        return self._end.fileno()
-
-    def send(self, message: FromChild) -> None:
-        """Send a message that has no answer.
-
-        Raises ProtocolError, and sends nothing, if the message is too large or the caller is a
-        fork of the line's owner; raises it too when the supervisor is gone.
-        """
-        data = encode(message, self._limit)
-        with self._turn:
-            self._send(data)
-
-    def ask(self, message: FromChild) -> ToChild:
-        """Send a request and wait for its answer. Errors as in `send`."""
-        data = encode(message, self._limit)
-        with self._turn:
-            self._send(data)
-            return self._receive()
-
-    def close(self) -> None:
-        self._end.close()
-
-    def _send(self, data: bytes) -> None:
-        if os.getpid() != self._owner:
-            raise ProtocolError(
-                "only the process that runs the task can talk to the supervisor, not a fork of it",
-                "hand the value back to the task's own process and let it ask or push",
-            )
-        try:
-            self._end.sendall(data)
-        except ConnectionError:
-            raise _closed() from None
-
-    def _receive(self) -> ToChild:
-        (size,) = _LENGTH.unpack(self._read(_LENGTH.size))
-        check_size(size, self._limit)
-        return decode(self._decoder, self._read(size))
-
-    def _read(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            try:
-                count = self._end.recv_into(view)
-            except ConnectionError:
-                count = 0
-            if not count:
-                raise _closed()
-            view = view[count:]
-        return data
-
-
-def _closed() -> ProtocolError:
-    return ProtocolError(
-        "the supervisor of this process is gone", "the task will be stopped; nothing to do"
-    )
+    Raises ProtocolError as soon as its length is known to be above `limit`, in bytes.
+    """
+    if len(data) - start < _LENGTH.size:
+        return None
+    (size,) = _LENGTH.unpack_from(data, start)
+    check_size(size, limit)
+    begin = start + _LENGTH.size
+    return (begin, begin + size) if begin + size <= len(data) else None
 
 
 class Line(Generic[M]):
@@ -280,8 +221,8 @@ class Line(Generic[M]):
 
     def _receive_bytes(self) -> bytes:
         if not self._room:
-            return self._end.recv(_READ_SIZE)
-        data, descriptors, lost = receive_descriptors(self._end, _READ_SIZE, self._room)
+            return self._end.recv(READ_SIZE)
+        data, descriptors, lost = receive_descriptors(self._end, READ_SIZE, self._room)
         self._descriptors.extend(descriptors)
         if lost:
             # The next message must not get another one's descriptor.
@@ -293,9 +234,9 @@ class Line(Generic[M]):
         start = 0
         with memoryview(self._incoming) as view:
             try:
-                while (body := self._body_at(view, start)) is not None:
-                    messages.append(decode(self._decoder, body))
-                    start += _LENGTH.size + len(body)
+                while bounds := frame(view, start, self._limit):
+                    begin, start = bounds
+                    messages.append(decode(self._decoder, bytes(view[begin:start])))
             except ProtocolError as error:
                 # Without its traceback, which would keep views of the buffer alive.
                 self.violation = error.with_traceback(None)
@@ -304,15 +245,6 @@ class Line(Generic[M]):
         elif start:
             del self._incoming[:start]
         return messages
-
-    def _body_at(self, view: memoryview, start: int) -> bytes | None:
-        """The body of the message that begins at `start`, if all of it is there."""
-        if len(view) - start < _LENGTH.size:
-            return None
-        (size,) = _LENGTH.unpack_from(view, start)
-        check_size(size, self._limit)
-        start += _LENGTH.size
-        return bytes(view[start : start + size]) if start + size <= len(view) else None
 
     def _drop_outgoing(self) -> None:
         for _, descriptors in self._outgoing:

@@ -1,10 +1,40 @@
-"""The invariants of flow-internals(7) as statements: each finds the rows that break one."""
+"""What always holds (flow-internals(7)), as statements that return whatever breaks it.
+
+All of them are to be read in one snapshot: a task that a worker finishes between two statements
+would look like a fault. Statements over finished runs look at runs made since a given time.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
+
+
+class Invariant(NamedTuple):
+    """A number, a sentence, and the statement that returns (subject, detail) of each breach."""
+
+    number: int
+    sentence: str
+    statement: str
+
+
+class Breach(NamedTuple):
+    """Something that should not be."""
+
+    invariant: int
+    sentence: str
+    subject: str
+    detail: str
+
+
+LIMIT: Final = 100
+"""Breaches of one invariant that are returned."""
+
+_RUN = "r.dag_id || '/' || r.run_id"
+_TASK = f"""{_RUN} || '/' || t.task_id
+  || case when t.map_path = '{{}}' then '' else t.map_path::text end"""
 
 # Running runs with neither a wake-up nor a task that somebody owns; index run_unfinished, one probe
 # of task_unfinished each. A scheduled task counts as owned: it is in the admission index.
@@ -26,77 +56,115 @@ where not d.paused
   and not exists (select from wakeup w where w.kind = 'dag' and w.name = d.dag_id)
 """
 
+_RUNS_OWNED = f"""
+select {_RUN}, 'running, without a wake-up and without a task that anybody owns'
+from run r where r.run_key in ({FORGOTTEN_RUNS})
+union all
+select dag_id, 'has a queued run and room for it, and no wake-up' from ({FORGOTTEN_DAGS}) as d
+limit {LIMIT}
+"""
 
-class Invariant(NamedTuple):
-    """One invariant: its number in flow-internals(7), what it says, and how to find breaches."""
+_RUNNING_TRIES = f"""
+select {_TASK}, 'is ' || t.state || ' on process ' || coalesce(t.worker::text, 'none') || ' with '
+  || (select count(*) from try_hot y where y.run_key = t.run_key and y.task_id = t.task_id
+    and y.map_path = t.map_path and y.state = 'running' and y.worker = t.worker
+    and y.try_number = t.try_number) || ' running tries that fit it'
+from task_hot t join run r on r.run_key = t.run_key
+where t.state in ('running', 'restarting') and t.state in
+    ('scheduled', 'queued', 'running', 'restarting')
+  and (t.worker is null or 1 <> (select count(*) from try_hot y where y.run_key = t.run_key
+    and y.task_id = t.task_id and y.map_path = t.map_path and y.state = 'running'
+    and y.worker = t.worker and y.try_number = t.try_number))
+union all
+select {_TASK}, 'has a running try ' || y.try_number || ' but is ' || t.state
+from try_hot y join run r on r.run_key = y.run_key
+join task_hot t on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
+where y.ended_at is null and y.state = 'running' and t.state not in ('running', 'restarting')
+limit {LIMIT}
+"""
 
-    number: int
-    text: str
-    statement: str
+_ONE_OPEN_TRY = f"""
+select {_TASK}, 'has open tries ' || string_agg(y.try_number::text, ', ' order by y.try_number)
+  || ' and is at try ' || t.try_number
+from try_hot y join run r on r.run_key = y.run_key
+join task_hot t on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
+where y.ended_at is null
+group by r.dag_id, r.run_id, t.task_id, t.map_path, t.try_number
+having count(*) > 1 or min(y.try_number) <> t.try_number
+limit {LIMIT}
+"""
 
+# That numbers only grow shows in a snapshot as: no try is ahead of its task.
+_NUMBERS_GROW = f"""
+select {_TASK}, 'is at try ' || t.try_number || ', claim ' || t.claim
+  || ', behind its own tries: try ' || max(y.try_number) || ', claim ' || max(y.claim)
+from task_hot t join run r on r.run_key = t.run_key
+join try_hot y on y.run_key = t.run_key and y.task_id = t.task_id and y.map_path = t.map_path
+group by r.dag_id, r.run_id, t.task_id, t.map_path, t.try_number, t.claim
+having max(y.try_number) > t.try_number or max(y.claim) > t.claim
+limit {LIMIT}
+"""
+
+_PLACES = " union all ".join(
+    f"""select coalesce({_RUN}, 'run ' || t.run_key), '{kind} rows are hot, though the run is '
+  || coalesce(r.state, 'not there')
+from (select distinct run_key from {kind}_hot) as t left join run r on r.run_key = t.run_key
+where r.run_key is null or r.state in ('success', 'failed')
+union all
+select {_RUN}, '{kind} rows are in history, though the run is ' || r.state
+from run r where r.state in ('queued', 'running')
+  and exists (select from {kind}_history t where t.run_key = r.run_key)"""
+    for kind in ("task", "try", "xcom", "event")
+)
+_RIGHT_PLACE = f"{_PLACES} limit {LIMIT}"
+
+_ROW_PER_TASK = f"""
+with recent as materialized (
+  select run_key, dag_id, run_id, version from run
+  where run_key >= coalesce(run_key_floor(%(since)s::timestamptz), 0)
+    and state in ('success', 'failed') and not archived),
+wanted as materialized (
+  select v.dag_id, v.number, task ->> 'task_id' as task_id
+  from (select distinct dag_id, version from recent) as used
+  join dag_version v on v.dag_id = used.dag_id and v.number = used.version
+  join spec s on s.hash = v.spec_hash,
+  jsonb_array_elements(coalesce(s.body::jsonb -> 'tasks', '[]')) as task)
+select {_RUN} || '/' || w.task_id, 'has no row, though the run has ended'
+from recent r join wanted w on w.dag_id = r.dag_id and w.number = r.version
+where not exists (select from task_history t
+  where t.run_key = r.run_key and t.task_id = w.task_id)
+limit {LIMIT}
+"""
+
+# A pool may be fuller than its size only through being shrunk: then nothing was admitted since.
+_POOLS_HOLD = f"""
+select p.name, sum(t.pool_slots) || ' slots are taken of ' || p.slots
+from pool p join task_hot t on t.pool = p.name
+where p.slots >= 0 and t.state in ('queued', 'running', 'restarting')
+group by p.name, p.slots
+having sum(t.pool_slots) > p.slots and max(t.queued_at) > coalesce(
+  (select max(a.at) from audit a where a.verb = 'pools.set' and a.target = p.name), '-infinity')
+limit {LIMIT}
+"""
+
+_ONE_RUN_PER_INTERVAL = f"""
+select r.dag_id || ' ' || r.data_interval_start,
+  'has runs ' || string_agg(r.run_id, ', ' order by r.run_id)
+from run r
+where r.interval_run and r.run_key >= coalesce(run_key_floor(%(since)s::timestamptz), 0)
+group by r.dag_id, r.data_interval_start having count(*) > 1
+limit {LIMIT}
+"""
 
 INVARIANTS: Final = (
-    Invariant(
-        1,
-        "every unfinished run has a wake-up or a task that somebody owns",
-        f"select 'run ' || run_key from ({FORGOTTEN_RUNS}) as f "
-        f"union all select 'dag ' || dag_id from ({FORGOTTEN_DAGS}) as g",
-    ),
-    Invariant(
-        2,
-        "a running task has exactly one open try, by the worker it names",
-        """select format('run %s task %s', t.run_key, t.task_id) from task_hot t
-           where t.state in ('running', 'restarting') and (
-             select count(*) from try_hot y where y.run_key = t.run_key and y.task_id = t.task_id
-               and y.map_path = t.map_path and y.ended_at is null and y.worker = t.worker) <> 1""",
-    ),
-    Invariant(
-        3,
-        "at most one try of a task is open, and its number is the task's",
-        """select format('run %s task %s try %s', y.run_key, y.task_id, y.try_number)
-           from try_hot y join task_hot t on t.run_key = y.run_key and t.task_id = y.task_id
-             and t.map_path = y.map_path
-           where y.ended_at is null and y.try_number <> t.try_number""",
-    ),
-    Invariant(
-        4,
-        "no try has a higher number or claim than its task",
-        """select format('run %s task %s try %s', y.run_key, y.task_id, y.try_number)
-           from try_hot y join task_hot t on t.run_key = y.run_key and t.task_id = y.task_id
-             and t.map_path = y.map_path
-           where y.try_number > t.try_number or y.claim > t.claim""",
-    ),
-    Invariant(
-        5,
-        "rows of a finished run are in history, those of an unfinished one in the hot tables",
-        """select format('run %s task %s', t.run_key, t.task_id)
-           from task_hot t join run r on r.run_key = t.run_key
-           where r.state in ('success', 'failed')
-           union all
-           select format('run %s', r.run_key) from run r
-           where r.state in ('queued', 'running')
-             and exists (select from task_history h where h.run_key = r.run_key)""",
-    ),
-    Invariant(
-        6,
-        "every task of a finished run has finished",
-        """select format('run %s task %s', h.run_key, h.task_id) from task_history h
-           where h.state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed')""",
-    ),
-    Invariant(
-        7,
-        "no pool has more slots in use than it has",
-        """select format('pool %s: %s of %s', p.name, sum(t.pool_slots), p.slots)
-           from pool p join task_hot t on t.pool = p.name
-           where p.slots >= 0 and t.state in ('queued', 'running', 'restarting')
-           group by p.name, p.slots having sum(t.pool_slots) > p.slots""",
-    ),
-    Invariant(
-        8,
-        "at most one run per DAG and interval",
-        """select format('dag %s interval %s', dag_id, data_interval_start) from run
-           where interval_run group by dag_id, data_interval_start having count(*) > 1""",
-    ),
+    Invariant(1, "every unfinished run has a wake-up or a task that somebody owns", _RUNS_OWNED),
+    Invariant(2, "a task that runs names its worker and has exactly one open try", _RUNNING_TRIES),
+    Invariant(3, "a task has at most one open try, of its own number", _ONE_OPEN_TRY),
+    Invariant(4, "numbers of tries and claims only grow", _NUMBERS_GROW),
+    Invariant(5, "rows of finished runs are in history, the others hot", _RIGHT_PLACE),
+    Invariant(6, "a finished run has a row for each of its tasks", _ROW_PER_TASK),
+    Invariant(7, "a pool holds no more than its size", _POOLS_HOLD),
+    Invariant(8, "a DAG has at most one run for an interval", _ONE_RUN_PER_INTERVAL),
 )
 
 
@@ -110,14 +178,16 @@ def forgotten_dags(conn: Conn) -> list[str]:
     return [row[0] for row in conn.execute(FORGOTTEN_DAGS)]
 
 
-def breaches(conn: Conn) -> list[tuple[Invariant, list[str]]]:
-    """Each broken invariant with what breaks it."""
-    found = []
-    for invariant in INVARIANTS:
-        rows = [str(row[0]) for row in conn.execute(invariant.statement)]
-        if rows:
-            found.append((invariant, rows))
-    return found
+def breaches(conn: Conn, since: datetime | None = None) -> list[Breach]:
+    """Everything that breaks an invariant, at most `LIMIT` of each.
+
+    Finished runs are looked at when they were made after `since`; None: all of them.
+    """
+    return [
+        Breach(invariant.number, invariant.sentence, subject, detail)
+        for invariant in INVARIANTS
+        for subject, detail in conn.execute(invariant.statement, {"since": since})
+    ]
 
 
 def ensure_partitions(conn: Conn) -> None:

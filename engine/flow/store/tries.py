@@ -49,7 +49,6 @@ class Claimed(NamedTuple):
     started_at: datetime | None
     conf: str
     file: str
-    owner: str
 
     @property
     def key(self) -> Claim:
@@ -128,7 +127,7 @@ opened as (
 select c.run_key, c.task_id, c.map_path, c.claim, c.try_number, c.max_tries, c.losses,
   c.retry_delay, c.retry_backoff, c.max_retry_delay, c.execution_timeout, c.executor, c.queue,
   c.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
-  r.data_interval_end, r.run_after, r.started_at, r.conf, d.file, d.owner
+  r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
 from claimed c join run r on r.run_key = c.run_key join dag d on d.dag_id = c.dag_id
 order by c.priority desc, c.rank, c.run_key, c.task_id
 """

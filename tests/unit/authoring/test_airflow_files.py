@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.dag_files import load
 
 from flow.authoring.serialise import to_spec
 from flow.graph import decode, encode
+from support.dag_files import load
 
 FILES = Path(__file__).parent / "dag_files"
 

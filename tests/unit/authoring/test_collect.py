@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.dag_files import load, load_text
 
 from flow.authoring.collect import AuthoringWarning, collecting
 from flow.errors import InvalidDag
+from support.dag_files import load, load_text
 
 
 @pytest.fixture

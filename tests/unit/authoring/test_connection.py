@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.runtime import MemoryRuntime
 
 from flow.authoring import runtime
 from flow.authoring.connection import Connection, ConnectionAccessor, connection_from_env_value
 from flow.errors import InvalidConnection, NotFound
+from support.runtime import MemoryRuntime
 
 text = st.none() | st.text() | st.text(alphabet="/@:#%+ ?&=[]\x00é\U0001f511", max_size=8)
 hosts = text | st.ip_addresses().map(str) | text.map(lambda host: f"https://{host}")

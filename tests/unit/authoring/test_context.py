@@ -6,8 +6,6 @@ from typing import Any
 
 import pendulum
 import pytest
-from support.runtime import MemoryRuntime
-from support.tries import DAY, Echo, echo, try_of
 
 from flow.authoring import runtime
 from flow.authoring.context import (
@@ -19,18 +17,13 @@ from flow.authoring.context import (
     run_context,
     task_context,
 )
+from flow.authoring.context_keys import CONTEXT_KEYS
 from flow.authoring.dag import DAG
 from flow.authoring.runtime import FoundXCom, PreviousSuccess
 from flow.authoring.variable import Variable
 from flow.errors import InvalidXCom, NotFound, UnsupportedArgument, UsageError
-
-NAMES = {
-    "conn", "dag", "dag_run", "data_interval_end", "data_interval_start", "ds", "ds_nodash",
-    "logical_date", "macros", "params", "prev_data_interval_end_success",
-    "prev_data_interval_start_success", "prev_end_date_success", "prev_start_date_success",
-    "run_id", "task", "task_instance", "task_instance_key_str", "test_mode", "ti", "try_number",
-    "ts", "ts_nodash", "ts_nodash_with_tz", "var",
-}  # fmt: skip
+from support.runtime import MemoryRuntime
+from support.tries import DAY, Echo, echo, try_of
 
 
 @pytest.fixture
@@ -43,8 +36,8 @@ def memory() -> Any:
 
 def test_every_name_of_airflow_works_or_is_refused(memory: MemoryRuntime) -> None:
     _, context = echo(1)
-    assert set(context) == NAMES
-    assert not NAMES & (NOT_YET | GONE.keys())
+    assert set(context) == CONTEXT_KEYS
+    assert not CONTEXT_KEYS & (NOT_YET | GONE.keys())
 
 
 def test_a_copy_has_every_value(memory: MemoryRuntime) -> None:
@@ -54,11 +47,11 @@ def test_a_copy_has_every_value(memory: MemoryRuntime) -> None:
         return rest
 
     rest = take(**context)
-    assert rest.keys() | {"ds", "ti"} == NAMES
+    assert rest.keys() | {"ds", "ti"} == CONTEXT_KEYS
     assert rest["prev_data_interval_start_success"] == DAY
     assert rest["prev_start_date_success"] is None
     assert dict(context) == context.copy() == {**context}
-    assert len(context) == len(NAMES) == len(list(context.items())) == len(context.values())
+    assert len(context) == len(CONTEXT_KEYS) == len(list(context.items())) == len(context.values())
 
 
 def test_what_is_set_is_there() -> None:

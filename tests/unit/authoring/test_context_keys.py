@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from support.runtime import MemoryRuntime
-from support.tries import echo
-
 from flow.authoring import runtime
 from flow.authoring.context_keys import CONTEXT_KEYS
+from support.runtime import MemoryRuntime
+from support.tries import echo
 
 
 def test_the_names_are_those_of_the_context() -> None:

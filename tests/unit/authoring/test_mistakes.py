@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.dag_files import load_text
 
 from flow.authoring.serialise import to_spec
 from flow.errors import AuthoringError, InvalidDag, UnsupportedArgument
+from support.dag_files import load_text
 
 HEAD = """
 from datetime import date, datetime, timedelta, timezone

@@ -8,8 +8,6 @@ from typing import Any
 
 import jinja2
 import pytest
-from support.runtime import MemoryRuntime
-from support.tries import Echo, echo
 
 from flow.authoring import runtime
 from flow.authoring.context import GONE, NOT_YET
@@ -17,6 +15,8 @@ from flow.authoring.dag import DAG
 from flow.authoring.template import render_fields
 from flow.errors import TemplateError
 from flow.exceptions import SkipException
+from support.runtime import MemoryRuntime
+from support.tries import Echo, echo
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from support.jobs import Ended, dag_file, run, run_info
-
 from flow.process.callback import run_callback
 from flow.process.messages import CallbackJob
+from support.jobs import Ended, dag_file, run, run_info
 
 BODY = """
 def note(context):

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.jobs import Ended, run
-from support.runtime import MemoryRuntime
 
 from flow.graph import decode
 from flow.process.messages import Parsed, ParseJob
 from flow.process.parse import run_parse
+from support.jobs import Ended, run
+from support.runtime import MemoryRuntime
 
 TWO = """import helper
 from datetime import datetime

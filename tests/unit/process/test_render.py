@@ -7,12 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from support.jobs import dag_file, run, run_info, task_job
-from support.runtime import MemoryRuntime
-
 from flow.process.messages import Rendered, RenderJob
 from flow.process.render import run_render
 from flow.process.task import run_task
+from support.jobs import dag_file, run, run_info, task_job
+from support.runtime import MemoryRuntime
 
 SECRET = "hunter2"
 

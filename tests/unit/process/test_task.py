@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.jobs import Child, Ended, dag_file, run, run_info, task_job
-from support.runtime import MemoryRuntime
 
 from flow.authoring.runtime import FoundXCom
-from flow.process.messages import PullXCom
+from flow.errors import ProtocolError
+from flow.process.messages import Outcome, PullXCom, TaskJob
 from flow.process.task import run_task
+from support.jobs import Child, Ended, SocketLine, dag_file, run, run_info, task_job
+from support.runtime import MemoryRuntime
 
 
 def try_task(folder: Path, body: str, **given: Any) -> Ended:
@@ -251,6 +252,28 @@ def test_nothing_is_pushed_where_nothing_is_to_be(tmp_path: Path) -> None:
 def test_a_result_over_the_limit_fails_the_task(tmp_path: Path) -> None:
     ended = try_task(tmp_path, function("return 'x' * 99"), xcom_limit=100)
     assert "101 bytes of JSON, and the limit is 100" in (ended.outcome.reason or "")
+
+
+def test_a_result_that_no_message_can_carry_fails_the_task(tmp_path: Path) -> None:
+    class Narrow:
+        """A line that carries no large message."""
+
+        def __init__(self, line: SocketLine) -> None:
+            self.ask = line.ask
+            self._line = line
+
+        def send(self, message: Outcome) -> None:
+            if message.value:
+                raise ProtocolError("a message of 99 bytes is larger than the limit of 9 bytes")
+            self._line.send(message)
+
+    def serve(job: TaskJob, line: SocketLine, *, received: float) -> None:
+        run_task(job, Narrow(line), received=received)
+
+    job = task_job(dag_file(tmp_path, function("return 'x' * 99")))
+    outcome = run(serve, job, Path(job.log)).outcome
+    assert outcome.state == "failed"
+    assert "the return value cannot be sent: a message of 99" in (outcome.reason or "")
 
 
 def test_branches_report_what_they_skip(tmp_path: Path) -> None:

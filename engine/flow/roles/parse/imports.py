@@ -23,6 +23,16 @@ _LARGEST: Final = 64 * 1024 * 1024
 """Bytes that the DAGs of one file may take."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the import of one file may take."""
+
+    timeout: float
+    """Seconds."""
+    memory: int
+    """Bytes, of each of its processes."""
+
+
 @dataclass(slots=True)
 class Import:
     """A file that is being imported. Times are of the monotonic clock, in seconds."""
@@ -51,8 +61,8 @@ class Imported:
 class Imports:
     """A host and what it imports. One readable descriptor, for the loop's selector."""
 
-    def __init__(self, name: str, *, timeout: float, user: TaskUser | None = None) -> None:
-        self._timeout = timeout
+    def __init__(self, name: str, limits: Limits, user: TaskUser | None = None) -> None:
+        self._limits = limits
         self._user = user
         self._folder = Path(tempfile.mkdtemp(prefix="flow-parse-"))
         self._folder.chmod(0o711)  # a task user has to reach the pipes, by their names
@@ -72,9 +82,11 @@ class Imports:
         """Import a file of a DAG folder."""
         now = time.monotonic()
         tail = Tail(self._folder / os.urandom(8).hex(), self._user)
-        job_id = self.host.start(ParseJob(file=path, root=root, log=str(tail.path)))
+        job_id = self.host.start(
+            ParseJob(file=path, root=root, log=str(tail.path), memory=self._limits.memory)
+        )
         self._selector.register(tail, selectors.EVENT_READ, tail)
-        self._running[job_id] = Import(path, now, now + self._timeout, tail)
+        self._running[job_id] = Import(path, now, now + self._limits.timeout, tail)
 
     def news(self) -> Iterator[Imported | ChildMessage]:
         """What has happened: imports that ended, and requests to be answered; never blocks."""

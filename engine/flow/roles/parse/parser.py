@@ -21,7 +21,7 @@ from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import Read, answer
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
-from flow.roles.parse.imports import Imported, Imports
+from flow.roles.parse.imports import Imported, Imports, Limits
 from flow.roles.parse.plan import Attempt, Sight
 from flow.roles.parse.queue import Queue, Waiting
 from flow.store import dag_files, dags
@@ -46,12 +46,19 @@ class Settings:
     folders: tuple[Path, ...]
     read: Read
     timeout: float = 60.0
+    memory: int = 4 * 2**30
+    """Bytes that one import may use: what it does beyond that would harm everybody on the host."""
     interval: float = 30.0
     processes: int = 2
     paused_at_creation: bool = True
     user: TaskUser | None = None
     heartbeat: float = 5.0
     lost_after: float = 300.0
+
+    @property
+    def limits(self) -> Limits:
+        """What one import may take."""
+        return Limits(self.timeout, self.memory)
 
 
 @dataclass(slots=True)
@@ -115,7 +122,8 @@ class Parser:
         self._sweep_at = time.monotonic() + self._settings.interval
         self._seen = folders.scan(self._settings.folders)
         self._warn_unreadable()
-        contents = {path: memory.fingerprints.content(path) for path in self._seen.files}
+        contents = dict.fromkeys(self._seen.illegible, "")
+        contents |= {path: memory.fingerprints.content(path) for path in self._seen.files}
         known = dag_files.known(self._conn)
         planned = plan.plan(self._look(contents, known))
         if planned.gone:
@@ -155,12 +163,11 @@ class Parser:
         modules = {path: plan.modules(path, memory.attempts, known) for path in seen.files}
         hashes = {path: memory.fingerprints.code(path, modules[path]) for path in seen.files}
         memory.fingerprints.keep({*hashes, *(p for ms in modules.values() for p in ms.values())})
-        legible = known.keys() - set(seen.illegible)
         return Sight(
             hashes=hashes,
             known=known,
             attempts=memory.attempts,
-            missing=[p for p in legible if p not in hashes and self._is_missing(p)],
+            missing=[p for p in known if p not in contents and self._is_missing(p)],
             now=time.monotonic(),
             busy=self._queue.running,
             before=memory.before,
@@ -220,7 +227,7 @@ class Parser:
             warnings=parsed.warnings,
         )
         self._memory.attempts[file.path] = Attempt(file.code_hash, modules, time.monotonic())
-        self._store(file, verdict.judge(imported, self._settings.timeout))
+        self._store(file, verdict.judge(imported, self._settings.limits))
 
     def _store(self, file: ParsedFile, found: Failure | list[Definition]) -> None:
         if isinstance(found, Failure):

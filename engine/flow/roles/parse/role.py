@@ -9,7 +9,6 @@ import socket
 import time
 from typing import Final
 
-from flow.process import prctl
 from flow.roles.loop import Stop, keep_going, wait
 from flow.roles.parse.imports import Imports
 from flow.roles.parse.parser import Memory, Parser, Settings
@@ -68,13 +67,12 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     """Run a DAG processor until `stop`; with `once` until every file has been parsed."""
     memory = Memory()
     registration = Registration(settings)
-    prctl.forbid_dump()
 
     def session() -> None:
         with connect(settings.dsn, name=_NAME) as conn:
             migrate.require(conn)
             marker = f"{_NAME}-{socket.gethostname()}-{os.getpid()}"
-            with Imports(marker, timeout=settings.timeout, user=settings.user) as imports:
+            with Imports(marker, settings.limits, settings.user) as imports:
                 parser = Parser(settings, conn, imports, memory)
                 if once:
                     parser.run_once()

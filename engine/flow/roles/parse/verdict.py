@@ -13,7 +13,7 @@ from flow.graph import decode, encode, spec_hash
 from flow.graph.check import check
 from flow.process.events import JobEnded
 from flow.process.messages import Parsed
-from flow.roles.parse.imports import Imported
+from flow.roles.parse.imports import Imported, Limits
 from flow.store.dag_files import Failure
 from flow.store.dags import Definition
 from flow.timetables import describe
@@ -24,8 +24,8 @@ _LONGEST_TRACEBACK: Final = 100_000
 _END_OF_LINES: Final = 2**31
 
 
-def judge(imported: Imported, timeout: float) -> Failure | list[Definition]:
-    """The DAGs that the file defines, or why it cannot be imported. `timeout` is in seconds.
+def judge(imported: Imported, limits: Limits) -> Failure | list[Definition]:
+    """The DAGs that the file defines, or why it cannot be imported.
 
     What a child sends is checked here once more, as it may be the file's own doing: nothing that
     fails a check is stored.
@@ -37,9 +37,9 @@ def judge(imported: Imported, timeout: float) -> Failure | list[Definition]:
             "processes?): only its own child processes are a DAG file's to end"
         )
     if not isinstance(ended.result, Parsed):
-        return Failure(_death(ended, imported.overdue, timeout))
+        return Failure(_death(ended, imported.overdue, limits))
     if ended.result.error is not None:
-        return _reported(ended.result, ended.result.error)
+        return _reported(ended.result, ended.result.error, limits)
     try:
         return list(_definitions(ended.result.specs, ended.result.lines))
     except FlowError as error:
@@ -48,8 +48,10 @@ def judge(imported: Imported, timeout: float) -> Failure | list[Definition]:
         return Failure(f"the import reported a DAG that cannot be: {error}")
 
 
-def _reported(parsed: Parsed, error: str) -> Failure:
+def _reported(parsed: Parsed, error: str, limits: Limits) -> Failure:
     """The file's own error, in bounds whatever the child has sent."""
+    if error.startswith("MemoryError"):
+        error = f"{error} (an import may use {limits.memory / 2**30:g} GiB)"
     line = parsed.error_line
     return Failure(
         " ".join(error[:_LONGEST_ERROR].split()),
@@ -72,12 +74,12 @@ def _definitions(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[Defin
         yield Definition(spec, canonical, spec_hash(canonical), line, describe(spec.timetable))
 
 
-def _death(ended: JobEnded, overdue: bool, timeout: float) -> str:
+def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
     """Why there is no result, in one line."""
     if overdue:
         return (
-            f"the import took longer than {timeout:g} s and was stopped: move slow work from the "
-            "top level of the file into tasks, or raise parse.timeout"
+            f"the import took longer than {limits.timeout:g} s and was stopped: move slow work "
+            "from the top level of the file into tasks, or raise parse.timeout"
         )
     if ended.error is not None:
         return f"the import failed: {ended.error}"

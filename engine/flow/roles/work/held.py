@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flow.logs.files import callback_log_path, log_path
 from flow.process.messages import CallbackJob, RunInfo, TaskJob
 from flow.roles.work.ending import StopCause
+from flow.roles.work.settings import Settings
 from flow.store.callbacks import ClaimedCallback
 from flow.store.tries import Claimed
 
@@ -35,9 +37,11 @@ class HeldCallback:
     log: str
 
 
-def try_job(task: Claimed, logs: Path) -> TaskJob:
+def try_job(task: Claimed, settings: Settings) -> TaskJob:
     """The job of a claimed task."""
-    log = log_path(logs, task.dag_id, task.run_id, task.task_id, task.map_path, task.try_number)
+    log = log_path(
+        settings.logs, task.dag_id, task.run_id, task.task_id, task.map_path, task.try_number
+    )
     return TaskJob(
         run=_run_info(task),
         task_id=task.task_id,
@@ -45,21 +49,15 @@ def try_job(task: Claimed, logs: Path) -> TaskJob:
         try_number=task.try_number,
         max_tries=task.max_tries,
         file=task.file,
+        root=root_of(task.file, settings.folders),
         log=str(log),
-        env={
-            "FLOW_CTX_DAG_ID": task.dag_id,
-            "FLOW_CTX_RUN_ID": task.run_id,
-            "FLOW_CTX_TASK_ID": task.task_id,
-            "FLOW_CTX_TRY_NUMBER": str(task.try_number),
-            "FLOW_CTX_LOGICAL_DATE": task.logical_date.isoformat(),
-            "FLOW_CTX_DAG_OWNER": task.owner,
-        },
+        xcom_limit=settings.xcom_limit,
     )
 
 
-def callback_job(callback: ClaimedCallback, logs: Path) -> CallbackJob:
+def callback_job(callback: ClaimedCallback, settings: Settings) -> CallbackJob:
     """The job of a claimed callback."""
-    log = callback_log_path(logs, callback.dag_id, callback.run_id, callback.callback_id)
+    log = callback_log_path(settings.logs, callback.dag_id, callback.run_id, callback.callback_id)
     return CallbackJob(
         run=_run_info(callback),
         task_id=callback.task_id,
@@ -67,10 +65,16 @@ def callback_job(callback: ClaimedCallback, logs: Path) -> CallbackJob:
         try_number=callback.try_number,
         max_tries=callback.max_tries,
         file=callback.file,
+        root=root_of(callback.file, settings.folders),
         kind=callback.kind,
         reason=callback.reason,
         log=str(log),
     )
+
+
+def root_of(file: str, folders: Sequence[Path]) -> str:
+    """The DAG folder that holds a file, for imports of local modules; "" outside of all."""
+    return next((str(folder) for folder in folders if Path(file).is_relative_to(folder)), "")
 
 
 def _run_info(claimed: Claimed | ClaimedCallback) -> RunInfo:

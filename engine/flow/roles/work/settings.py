@@ -19,6 +19,10 @@ class Settings:
     home: Path
     logs: Path
     key_file: Path
+    folders: tuple[Path, ...] = ()
+    """DAG folders, for imports of local modules."""
+    xcom_limit: int = 1 << 20
+    """Largest XCom, in bytes of JSON."""
     slots: int = 8
     queues: tuple[str, ...] = ("default",)
     executor: str = "local"

@@ -294,10 +294,10 @@ class Worker:
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
         self.backlog = len(taken) == limit or len(waiting) == limit
         for task in taken:
-            job = try_job(task, self.settings.logs)
+            job = try_job(task, self.settings)
             self._held[self.host.start(job)] = HeldTry(task, job.log)
         for callback in waiting:
-            order = callback_job(callback, self.settings.logs)
+            order = callback_job(callback, self.settings)
             self._held[self.host.start(order)] = HeldCallback(callback, order.log)
 
     def retire(self, conn: Conn) -> None:

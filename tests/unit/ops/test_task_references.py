@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.errors import UsageError
-from flow_cli.references import TaskReference, parse_task_reference
+from flow.ops.task_references import TaskReference, parse_task_reference
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,14 @@ def parse_date(text: str, zone: tzinfo, now: datetime) -> DateArgument:
     raise UsageError(f"{text!r} is not a date", f"Write {FORMS}.")
 
 
+def looks_like_date(text: str) -> bool:
+    """Whether `parse_date` would read the text as a date, though perhaps as one that is not."""
+    written = text.strip()
+    return written in _DAYS_AGO or any(
+        form.fullmatch(written) for form in (_RELATIVE, _DAY, _MOMENT)
+    )
+
+
 def _relative(count: int, unit: str, zone: tzinfo, now: datetime) -> DateArgument:
     """Days and weeks ago are whole local days; hours and minutes ago are moments."""
     ago = count * _UNITS[unit]

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from flow.dates import parse_date
 from flow.errors import UsageError
-from flow_cli.dates import parse_date
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 10, 9, 22, 30, 15, tzinfo=UTC)  # already the 10th in Berlin

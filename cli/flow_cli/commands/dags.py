@@ -1,0 +1,171 @@
+"""`flow dags`: the DAGs of a deployment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flow_cli.dag_page import describe, describe_file
+from flow_cli.opening import opened
+from flow_cli.options import (
+    DEFAULT_LIMIT,
+    AllOption,
+    DagArgument,
+    LimitOption,
+    OutputOption,
+    row_limit,
+)
+from flow_cli.output import Column, Format, Output
+from flow_cli.pages import Command, examples, group
+from flow_cli.records import plain, print_page, row_of
+
+if TYPE_CHECKING:
+    from flow.ops.pausing import Unpaused
+
+app = group(
+    "List, show, pause and unpause DAGs, and see files that cannot be imported.",
+    "flow dags list",
+    "flow dags show sales",
+)
+
+COLUMNS = (
+    Column("dag_id", "dag"),
+    Column("paused"),
+    Column("schedule"),
+    Column("next_run_at", "next run"),
+    Column("owner"),
+    Column("tags"),
+    Column("has_import_error", "broken"),
+)
+ERROR_COLUMNS = (Column("file"), Column("line", right=True), Column("error"), Column("since"))
+DagsArgument = Annotated[
+    list[str], typer.Argument(metavar="DAG...", help="Ids of the DAGs; all of them or none.")
+]
+
+
+@app.command(
+    "list",
+    cls=Command,
+    epilog=examples("flow dags list", "flow dags list --tag finance --failed -o json"),
+)
+def list_(
+    context: typer.Context,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="With this tag; given twice, with either."),
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="NAME", help="Of this owner.")
+    ] = None,
+    paused: Annotated[
+        bool | None, typer.Option("--paused/--unpaused", help="Only paused, or only unpaused.")
+    ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only those whose latest run failed.")
+    ] = False,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List the DAGs."""
+    from flow.ops import dags
+
+    with opened(context) as deployment:
+        page = dags.page(
+            deployment,
+            tags=tag or (),
+            owner=owner,
+            paused=paused,
+            failed=failed,
+            limit=row_limit(limit, every),
+        )
+    print_page(Output(output), page, [row_of(dag) for dag in page.rows], COLUMNS, "DAGs")
+
+
+@app.command(cls=Command, epilog=examples("flow dags show sales", "flow dags show sales -o json"))
+def show(context: typer.Context, dag: DagArgument, output: OutputOption = Format.TEXT) -> None:
+    """Show one DAG: its schedule in words, its tasks, next runs, versions and warnings."""
+    from flow.ops import dags
+
+    with opened(context) as deployment:
+        details = dags.show(deployment, dag)
+    Output(output).lines(*describe(details))
+
+
+@app.command(cls=Command, epilog=examples("flow dags pause sales stock"))
+def pause(context: typer.Context, dags: DagsArgument, output: OutputOption = Format.TEXT) -> None:
+    """Let no new run of DAGs be created or started. Runs that are running go on."""
+    from flow.ops import pausing
+
+    with opened(context) as deployment:
+        paused = pausing.pause(deployment, dags)
+    texts = [f"{one.dag_id} {'is' if one.changed else 'was already'} paused" for one in paused]
+    Output(output).lines(texts, {"dags": plain(paused)})
+
+
+@app.command(cls=Command, epilog=examples("flow dags unpause sales"))
+def unpause(context: typer.Context, dags: DagsArgument, output: OutputOption = Format.TEXT) -> None:
+    """Let DAGs go on, and say which runs follow from it.
+
+    What was missed while a DAG was paused is made up for as its catchup says: all intervals with
+    true, the latest complete one with false, nothing before the next tick with "none".
+    """
+    from flow.ops import pausing
+
+    with opened(context) as deployment:
+        unpaused = pausing.unpause(deployment, dags)
+    texts = [line for one in unpaused for line in _consequences(one)]
+    Output(output).lines(texts, {"dags": plain(unpaused)})
+
+
+@app.command(cls=Command, epilog=examples("flow dags errors", "flow dags errors dags/sales.py"))
+def errors(
+    context: typer.Context,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Show what the last import of this file said."),
+    ] = None,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List the DAG files that cannot be imported, or show one with its traceback.
+
+    Their DAGs go on in the last version that could be imported.
+    """
+    from flow.ops import dags
+
+    printer = Output(output)
+    with opened(context) as deployment:
+        if file is not None:
+            report = dags.file_report(deployment, file)
+            printer.lines(describe_file(report), row_of(report))
+            return
+        page = dags.errors(deployment, row_limit(limit, every))
+    print_page(printer, page, [row_of(one) for one in page.rows], ERROR_COLUMNS, "import errors")
+
+
+def _consequences(one: Unpaused) -> list[str]:
+    from zoneinfo import ZoneInfo
+
+    from flow.ops.pausing import COUNTED
+    from flow_cli.cells import text_of
+
+    zone = ZoneInfo(one.timezone)
+    lines = [f"{one.dag_id} {'goes on' if one.changed else 'was not paused'}"]
+    if one.due and one.first_start is not None:
+        count = f"at least {one.due}" if one.due == COUNTED else str(one.due)
+        runs = "run is" if one.due == 1 else "runs are"
+        first = text_of(one.first_start.astimezone(zone))
+        lines.append(f"  now: {count} {runs} created, from the interval that starts at {first}")
+    if one.queued:
+        runs = "run" if one.queued == 1 else "runs"
+        lines.append(f"  now: {one.queued} queued {runs} may start")
+    if one.next_run_at is not None and one.next_start is not None:
+        at, start = (text_of(m.astimezone(zone)) for m in (one.next_run_at, one.next_start))
+        lines.append(f"  next: at {at}, for the interval that starts at {start}")
+    elif not one.due:
+        lines.append("  the schedule creates no run")
+    return lines

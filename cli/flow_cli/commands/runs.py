@@ -1,0 +1,107 @@
+"""`flow runs`: the runs of DAGs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from flow_cli.opening import opened
+from flow_cli.options import (
+    DEFAULT_LIMIT,
+    AllOption,
+    DagArgument,
+    LimitOption,
+    OutputOption,
+    RunArgument,
+    row_limit,
+)
+from flow_cli.output import Column, Format, Output
+from flow_cli.pages import Command, examples, group
+from flow_cli.records import print_page, print_record, row_of
+from flow_cli.states import style_of
+
+app = group("List and show runs.", "flow runs list sales", "flow runs show sales latest")
+
+COLUMNS = (
+    Column("dag_id", "dag"),
+    Column("run_id", "run"),
+    Column("state", style=style_of),
+    Column("started_at", "started"),
+    Column("ended_at", "ended"),
+)
+
+
+class State(StrEnum):
+    """States of a run."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCESS = "success"
+    FAILED = "failed"
+
+
+class Type(StrEnum):
+    """Who makes runs."""
+
+    SCHEDULED = "scheduled"
+    MANUAL = "manual"
+    BACKFILL = "backfill"
+    ASSET = "asset"
+
+
+@app.command(
+    "list",
+    cls=Command,
+    epilog=examples("flow runs list sales", "flow runs list --state failed --from -7d -o json"),
+)
+def list_(
+    context: typer.Context,
+    dag: Annotated[
+        str | None, typer.Argument(metavar="DAG", help="Id of the DAG; by default all DAGs.")
+    ] = None,
+    state: Annotated[State | None, typer.Option("--state", help="In this state.")] = None,
+    run_type: Annotated[Type | None, typer.Option("--type", help="Made by this.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DATE", help="Whose interval starts then or later."),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option("--to", metavar="DATE", help="Whose interval starts then or earlier."),
+    ] = None,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List runs, newest first. Both ends of --from and --to are included, a day as a whole."""
+    from flow.ops import runs
+
+    with opened(context) as deployment:
+        page = runs.page(
+            deployment,
+            dag_id=dag,
+            state=state.value if state else None,
+            run_type=run_type.value if run_type else None,
+            start=start,
+            end=end,
+            limit=row_limit(limit, every),
+        )
+    print_page(Output(output), page, [row_of(run) for run in page.rows], COLUMNS, "runs")
+
+
+@app.command(
+    cls=Command,
+    epilog=examples("flow runs show sales latest", "flow runs show sales 2026-10-09 -o json"),
+)
+def show(
+    context: typer.Context, dag: DagArgument, run: RunArgument, output: OutputOption = Format.TEXT
+) -> None:
+    """Show one run, and how many of its tasks are in which state."""
+    from flow.ops import runs
+
+    with opened(context) as deployment:
+        details = runs.show(deployment, dag, run)
+    rest = row_of(details)
+    print_record(Output(output), {**rest.pop("run"), **rest})

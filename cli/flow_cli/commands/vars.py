@@ -1,0 +1,153 @@
+"""`flow vars`: named texts that tasks share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flow.errors import UsageError
+from flow_cli.opening import opened
+from flow_cli.options import (
+    DEFAULT_LIMIT,
+    AllOption,
+    DryRunOption,
+    LimitOption,
+    OutputOption,
+    YesOption,
+    row_limit,
+)
+from flow_cli.output import Column, Format, Output
+from flow_cli.pages import Command, examples, group
+from flow_cli.records import plain, print_page, row_of
+from flow_cli.transfer import ExistingOption, ExportArgument, ImportArgument, deliver, policy_of
+
+app = group(
+    "Keep variables, the texts that tasks share. They are encrypted in the database.",
+    "flow vars set region eu-west",
+    "flow vars get region",
+)
+
+COLUMNS = (Column("key"), Column("description"), Column("updated_at", "updated"))
+KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Key of the variable.")]
+
+
+@app.command("list", cls=Command, epilog=examples("flow vars list"))
+def list_(
+    context: typer.Context,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List the variables in the database, without their values."""
+    from flow.ops import variables
+
+    with opened(context) as deployment:
+        page = variables.page(deployment, row_limit(limit, every))
+    print_page(Output(output), page, [row_of(one) for one in page.rows], COLUMNS, "variables")
+
+
+@app.command(cls=Command, epilog=examples("flow vars get region"))
+def get(context: typer.Context, key: KeyArgument, output: OutputOption = Format.TEXT) -> None:
+    """Print the value of a variable.
+
+    An environment variable FLOW_VAR_KEY goes before the database: the key in upper case, with _ for
+    everything but letters and digits. Tasks see the environment of their worker.
+    """
+    from flow.ops import variables
+    from flow.secrets.lookup import STORE
+
+    printer = Output(output)
+    with opened(context) as deployment:
+        found = variables.get(deployment, key)
+    printer.raw(found.value, row_of(found))
+    if found.origin != STORE:
+        printer.message(f"from {found.origin} in the environment")
+
+
+@app.command(
+    "set",
+    cls=Command,
+    epilog=examples("flow vars set region eu-west", "flow vars set token --from-file token.txt"),
+)
+def set_(
+    context: typer.Context,
+    key: KeyArgument,
+    value: Annotated[
+        str | None, typer.Argument(metavar="VALUE", help="Its text; others may see it in ps.")
+    ] = None,
+    from_file: Annotated[
+        str | None,
+        typer.Option("--from-file", metavar="FILE", help="Take the text from a file; - is stdin."),
+    ] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="What it is for.")
+    ] = None,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """Set a variable. Without a description it keeps the one it has."""
+    from flow.ops import variables
+    from flow_cli.texts import read
+
+    if (value is None) == (from_file is None):
+        raise UsageError("a variable has one value", "give VALUE, or --from-file FILE")
+    text = read(from_file) if from_file is not None else value or ""
+    with opened(context) as deployment:
+        new = variables.set_(deployment, key, text, description)
+    done = "is set" if new else "is overwritten"
+    Output(output).lines([f"{key} {done}"], {"key": key, "created": new})
+
+
+@app.command(cls=Command, epilog=examples("flow vars delete region"))
+def delete(
+    context: typer.Context,
+    key: KeyArgument,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """Delete a variable."""
+    from flow.ops import variables
+    from flow_cli.confirm import confirm
+
+    with opened(context) as deployment:
+        variables.require(deployment, key)
+        if not dry_run:
+            confirm(f"Delete variable {key}?", yes=yes)
+            variables.delete(deployment, key)
+    done = "would be deleted" if dry_run else "is deleted"
+    Output(output).lines([f"{key} {done}"], {"key": key, "dry_run": dry_run})
+
+
+@app.command("import", cls=Command, epilog=examples("flow vars import variables.json"))
+def import_(
+    context: typer.Context,
+    file: ImportArgument,
+    existing: ExistingOption = None,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """Set variables from a JSON object, all or none.
+
+    Its keys are the variables' keys; a value is a text, an object with value and description, or
+    anything else, which is stored as JSON.
+    """
+    from flow.ops import variables
+    from flow_cli.texts import read
+
+    text = read(file)
+    with opened(context) as deployment:
+        done = variables.import_(deployment, text, policy_of(existing))
+    printer = Output(output)
+    printer.lines([f"{key} is set" for key in done.written], plain(row_of(done)))
+    if done.skipped:
+        printer.message(f"left as they were: {', '.join(done.skipped)}")
+
+
+@app.command(cls=Command, epilog=examples("flow vars export variables.json"))
+def export(context: typer.Context, file: ExportArgument = "-") -> None:
+    """Write all variables of the database as JSON, values and all."""
+    from flow.ops import variables
+
+    with opened(context) as deployment:
+        text = variables.export(deployment)
+    deliver(file, text)

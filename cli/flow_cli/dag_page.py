@@ -1,0 +1,169 @@
+"""What `flow dags show` and `flow dags errors FILE` print."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from flow_cli.cells import text_of
+from flow_cli.records import plain, row_of
+
+if TYPE_CHECKING:
+    from flow.graph import TaskSpec
+    from flow.ops.dags import DagDetails
+    from flow.store.read.dags import FileReport
+
+
+def describe(details: DagDetails) -> tuple[list[str], dict[str, Any]]:
+    """A DAG as lines for people, and as the JSON object that says the same."""
+    dag = details.dag
+    zone = ZoneInfo(dag.timezone)
+    place = f"{dag.file}:{details.line}" if details.line else dag.file
+    lines = [
+        f"DAG        {dag.dag_id}",
+        *([f"           {details.description}"] if details.description else []),
+        f"STATE      {_state(details)}",
+        f"SCHEDULE   {dag.schedule}",
+        f"CATCHUP    {text_of(dag.catchup)}",
+        f"OWNER      {text_of(dag.owner)}",
+        f"TAGS       {text_of(dag.tags)}",
+        f"FILE       {place}",
+        f"VERSION    {dag.version}",
+        f"LIMITS     {dag.max_active_runs} runs, {details.spec.max_active_tasks} tasks of a run"
+        + (f", {details.spec.concurrency} tasks over all runs" if details.spec.concurrency else ""),
+        "",
+        "TASKS",
+        *_tree(details),
+    ]
+    if details.next_runs:
+        lines += ["", "NEXT RUNS" + (" (once it is unpaused)" if dag.paused else "")]
+        lines += [
+            f"  {_local(run.run_at, zone)} for the interval from "
+            f"{_local(run.data_interval_start, zone)}"
+            for run in details.next_runs
+        ]
+    lines += ["", "VERSIONS"]
+    lines += [
+        f"  {version.number}  {_local(version.created_at, zone)}  graph {version.spec_hash[:12]}"
+        f"  code {version.code_hash[:12]}"
+        for version in details.versions
+    ]
+    if details.error:
+        lines += ["", "IMPORT ERROR", f"  {details.error}", f"  see: flow dags errors {dag.file}"]
+    if details.warnings:
+        lines += ["", "WARNINGS", *(f"  {warning}" for warning in details.warnings)]
+    return lines, _json(details)
+
+
+def describe_file(report: FileReport) -> list[str]:
+    """What the last import of a file said, as lines for people."""
+    lines = [
+        f"FILE      {report.file}",
+        f"PARSED    {text_of(report.parsed_at)}, in {report.seconds:.2f} s",
+        f"ERROR     {text_of(report.error)}",
+    ]
+    if report.line is not None:
+        lines.append(f"LINE      {report.line}")
+    if report.since is not None:
+        lines.append(f"SINCE     {text_of(report.since)}")
+    for heading, text in (("TRACEBACK", report.traceback), ("OUTPUT", report.output)):
+        if text:
+            lines += ["", heading, *(f"  {line}" for line in text.splitlines())]
+    if report.warnings:
+        lines += ["", "WARNINGS", *(f"  {warning}" for warning in report.warnings)]
+    return lines
+
+
+def _state(details: DagDetails) -> str:
+    if not details.present:
+        return "gone: its file does not define it any more; no new runs are created"
+    return "paused" if details.dag.paused else "active"
+
+
+def _tree(details: DagDetails) -> list[str]:
+    """Groups with their tasks, each level in the order of execution."""
+    parents = {group.group_id: group.parent for group in details.groups}
+    lines: list[str] = []
+    shown: set[str] = set()
+
+    def show_group(group_id: str) -> None:
+        """The heading of a group, and of those it is inside, at its first task."""
+        parent = parents.get(group_id)
+        if parent is not None:
+            show_group(parent)
+        if group_id not in shown:
+            shown.add(group_id)
+            lines.append(f"{_indent(_depth(parent, parents))}{group_id}/")
+
+    for task in _by_group(details):
+        if task.group is not None:
+            show_group(task.group)
+        lines.append(_indent(_depth(task.group, parents)) + _task_line(task))
+    return lines or ["  none"]
+
+
+def _by_group(details: DagDetails) -> list[TaskSpec]:
+    """Tasks upstream first, those of a top-level group together where its first one stands."""
+    parents = {group.group_id: group.parent for group in details.groups}
+    place: dict[tuple[str, ...], int] = {}
+    keyed = []
+    for position, task in enumerate(details.order):
+        path = _path(task.group, parents)
+        key = [place.setdefault(path[: depth + 1], position) for depth in range(len(path))]
+        keyed.append(([*key, position], task))
+    return [task for _, task in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def _path(group: str | None, parents: dict[str, str | None]) -> tuple[str, ...]:
+    path: list[str] = []
+    while group is not None:
+        path.insert(0, group)
+        group = parents.get(group)
+    return tuple(path)
+
+
+def _depth(group: str | None, parents: dict[str, str | None]) -> int:
+    return len(_path(group, parents))
+
+
+def _indent(depth: int) -> str:
+    return "  " * (depth + 1)
+
+
+def _task_line(task: TaskSpec) -> str:
+    after = f"  after {', '.join(task.upstream)}" if task.upstream else ""
+    rule = "" if task.trigger_rule == "all_success" else f"  when {task.trigger_rule.value}"
+    return f"{task.task_id}  {task.operator}{after}{rule}"
+
+
+def _local(moment: datetime, zone: ZoneInfo) -> str:
+    return text_of(moment.astimezone(zone))
+
+
+def _json(details: DagDetails) -> dict[str, Any]:
+    tasks = [
+        {
+            "task_id": task.task_id,
+            "operator": task.operator,
+            "group": task.group,
+            "upstream": list(task.upstream),
+            "trigger_rule": task.trigger_rule.value,
+            "retries": task.retries,
+            "pool": task.pool,
+            "queue": task.queue,
+            "priority": task.priority,
+        }
+        for task in details.order
+    ]
+    return {
+        **row_of(details.dag),
+        "present": details.present,
+        "description": details.description,
+        "line": details.line,
+        "tasks": tasks,
+        "next_runs": plain(details.next_runs),
+        "versions": plain(details.versions),
+        "error": details.error,
+        "warnings": details.warnings,
+    }

@@ -1,0 +1,74 @@
+"""What `flow status` prints for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from flow_cli.cells import text_of
+from flow_cli.layout import Cells, aligned
+
+if TYPE_CHECKING:
+    from flow.ops.status import Status
+
+_UNITS = ("bytes", "kB", "MB", "GB")
+
+
+def describe(status: Status) -> list[str]:
+    """The sections of the page as lines."""
+    lines = ["ROLES"]
+    if status.roles:
+        rows = [
+            (
+                role.role,
+                f"{role.host}:{role.pid}",
+                f"heard of {role.heartbeat_age_s:.0f} s ago",
+                "healthy" if role.healthy else "NOT HEALTHY",
+            )
+            for role in status.roles
+        ]
+        lines += _table(rows)
+    else:
+        lines.append("  none")
+    queue, wakeups = status.queue, status.wakeups
+    waiting = f", the oldest for {queue.oldest_queued_s:.0f} s" if queue.queued else ""
+    late = f", the oldest for {wakeups.oldest_s or 0:.0f} s" if wakeups.due else ""
+    lines += [
+        "",
+        "QUEUE",
+        f"  {queue.queued} queued{waiting}, {queue.scheduled} scheduled",
+        f"  {wakeups.due} wake-ups due{late}",
+        "",
+        "POOLS",
+        *_table(
+            [
+                (
+                    pool.name,
+                    "no limit" if pool.open is None else f"{pool.open} of {pool.slots} open",
+                    f"{pool.running} running",
+                    f"{pool.queued} queued",
+                    f"{pool.scheduled} scheduled",
+                )
+                for pool in status.pools
+            ]
+        ),
+        "",
+        "DATABASE",
+        f"  PostgreSQL {status.database.version}, {_size(status.database.size_bytes)}, schema "
+        + ("up to date" if status.database.migrated else "not up to date"),
+    ]
+    return lines
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    cells = Cells(["" for _ in rows[0]], [[text_of(text) for text in row] for row in rows],
+                  [False for _ in rows[0]])  # fmt: skip
+    return [f"  {line}" for line in aligned(cells)[1:]]
+
+
+def _size(count: float) -> str:
+    unit = 0
+    while count >= 1_000 and unit < len(_UNITS) - 1:
+        count /= 1_000
+        unit += 1
+    return f"{count:.0f} {_UNITS[unit]}"

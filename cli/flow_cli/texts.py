@@ -1,0 +1,41 @@
+"""Texts that are given on the command line, in a file, or on the standard input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from flow.errors import UsageError
+
+STANDARD_INPUT = "-"
+
+
+def given(text: str) -> str:
+    """The text itself; for `@FILE` what the file holds, for `@-` the standard input."""
+    return read(text.removeprefix("@")) if text.startswith("@") else text
+
+
+def read(name: str) -> str:
+    """All of a file, or of the standard input for `-`. Raises `UsageError`."""
+    try:
+        if name == STANDARD_INPUT:
+            return sys.stdin.read()
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}", "name another file") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} is not UTF-8 text", "save it as UTF-8") from None
+
+
+def write_private(name: str, text: str) -> None:
+    """Write a new file that only its owner can read. Raises `UsageError` when it exists."""
+    import os
+
+    try:
+        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"{name} cannot be written: {error.strerror}", "name a file that does not exist yet"
+        ) from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+        opened.write(text)

@@ -1,0 +1,87 @@
+"""The deployment a verb acts on: its settings and one connection to its database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from flow.errors import DatabaseError
+from flow.store import audit, locate, migrate
+from flow.store.audit import Entry, Facts
+from flow.store.connect import STATEMENT_TIMEOUT, Conn, connect, transaction
+from flow.store.notify import Notifier
+
+if TYPE_CHECKING:
+    from flow.settings import Settings
+
+
+@dataclass(slots=True)
+class Change:
+    """What one operation did: its audit entries, and whom to tell after the commit."""
+
+    verb: str
+    entries: list[Entry] = field(default_factory=list)
+    channels: list[str] = field(default_factory=list)
+
+    def log(self, target: str, before: Facts | None = None, after: Facts | None = None) -> None:
+        """Write an audit entry with the change; never with a secret."""
+        self.entries.append(Entry(self.verb, target, before, after))
+
+    def tell(self, channel: str) -> None:
+        """Notify a channel of `flow.store.notify` once the change is committed."""
+        if channel not in self.channels:
+            self.channels.append(channel)
+
+
+@dataclass(slots=True)
+class Deployment:
+    """An open deployment."""
+
+    settings: Settings
+    conn: Conn
+
+    @contextmanager
+    def change(self, verb: str) -> Iterator[Change]:
+        """The one transaction of an operation, with its audit entries; notifies afterwards."""
+        change = Change(verb)
+        with transaction(self.conn, f"ops.{verb}"):
+            yield change
+            audit.record(self.conn, change.entries)
+        notifier = Notifier()
+        for channel in change.channels:
+            try:
+                notifier.send(self.conn, channel)
+            except psycopg.OperationalError:
+                return  # the change is committed, and everybody polls anyway
+
+    @contextmanager
+    def snapshot(self, statement_timeout: float = STATEMENT_TIMEOUT) -> Iterator[None]:
+        """Several reads of one moment. Nothing can be changed in it. The timeout is in seconds."""
+        with transaction(self.conn, "ops.read", statement_timeout=statement_timeout):
+            self.conn.execute("set transaction isolation level repeatable read, read only")
+            yield
+
+
+@contextmanager
+def open_deployment(settings: Settings) -> Iterator[Deployment]:
+    """Connect to a deployment whose schema fits this version of Flow.
+
+    Raises `DatabaseError` when the database cannot be reached, is not migrated, or goes away.
+    """
+    conn = connect(locate.dsn(settings), name="command")
+    try:
+        migrate.require(conn)
+        yield Deployment(settings, conn)
+    except psycopg.errors.QueryCanceled as error:
+        raise DatabaseError(
+            "the database took too long to answer", "try again, or see what it does: flow status"
+        ) from error
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().partition("\n")[0] or "the connection was lost"
+        raise DatabaseError(f"the database went away: {reason}", "try again") from error
+    finally:
+        conn.close()

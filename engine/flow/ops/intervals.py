@@ -1,0 +1,80 @@
+"""Which logical date and interval a run made by hand has. Pure.
+
+Without a date it is ad hoc: its logical date is now, its interval the last complete one (`[now,
+now]` without a schedule). With a date it is *the* run of that interval, and the date has to be an
+interval's start; a DAG without a schedule takes it exactly. A given interval that is not one of the
+schedule's makes an ad hoc run for it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.errors import UsageError
+from flow.graph import DagSpec
+from flow.timetables import (
+    Interval,
+    Never,
+    Once,
+    is_boundary,
+    latest_complete,
+    neighbours,
+    next_interval,
+)
+from flow.timetables.zone import as_utc, load_zone
+
+
+class Slice(NamedTuple):
+    """What a run is about. `interval_run`: it is the run of an interval of the schedule."""
+
+    logical_date: datetime
+    interval: Interval
+    interval_run: bool
+
+
+def ad_hoc(spec: DagSpec, now: datetime) -> Slice:
+    """A run for nobody's date."""
+    last = latest_complete(spec.timetable, now, spec.start_date)
+    return Slice(now, last or Interval(now, now), interval_run=False)
+
+
+def of_date(spec: DagSpec, date: datetime) -> Slice:
+    """The run of the interval that starts at `date`. Raises `UsageError` naming the neighbours."""
+    start = as_utc(date)
+    if isinstance(spec.timetable, Never):
+        return Slice(start, Interval(start, start), interval_run=True)
+    found = next_interval(spec.timetable, start, spec.start_date)
+    if found is None or not _starts_at(spec, start):
+        raise _no_interval(spec, start)
+    return Slice(start, found, interval_run=True)
+
+
+def of_interval(spec: DagSpec, start: datetime, end: datetime) -> Slice:
+    """The run of `[start, end)`, be it an interval of the schedule or not."""
+    asked = Interval(as_utc(start), as_utc(end))
+    if asked.end < asked.start:
+        raise UsageError(
+            f"the interval ends before it starts: {start.isoformat()} to {end.isoformat()}",
+            "write the earlier one first: --interval START END",
+        )
+    if isinstance(spec.timetable, Never):
+        return Slice(asked.start, asked, interval_run=asked.start == asked.end)
+    own = next_interval(spec.timetable, asked.start, spec.start_date)
+    return Slice(asked.start, asked, interval_run=own == asked)
+
+
+def _starts_at(spec: DagSpec, moment: datetime) -> bool:
+    if isinstance(spec.timetable, Once) and spec.start_date is None:
+        return True
+    return is_boundary(spec.timetable, moment, spec.start_date)
+
+
+def _no_interval(spec: DagSpec, moment: datetime) -> UsageError:
+    zone = load_zone(spec.timezone)
+    before, after = neighbours(spec.timetable, moment, spec.start_date)
+    named = [one.astimezone(zone).isoformat() for one in (before, after) if one is not None]
+    return UsageError(
+        f"no interval of DAG {spec.dag_id!r} starts at {moment.astimezone(zone).isoformat()}",
+        f"its neighbours start at {' and '.join(named)}" if named else "its schedule has none",
+    )

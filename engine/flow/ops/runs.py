@@ -1,0 +1,80 @@
+"""`flow runs list` and `show`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, tzinfo
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from flow.dates import parse_date
+from flow.ops.deployment import Deployment
+from flow.ops.references import find_dag, find_run_and_graph
+from flow.states import TaskState
+from flow.store import clock
+from flow.store.read import runs, tasks
+from flow.store.read.page import Page
+from flow.store.read.runs import Filter, Run
+from flow.timetables.zone import load_zone
+
+
+class RunDetails(NamedTuple):
+    """One run, and how many of its task instances are in which state."""
+
+    run: Run
+    reason: str | None
+    paused: bool
+    archived: bool
+    tasks: dict[str, int]
+
+
+def page(
+    deployment: Deployment,
+    *,
+    dag_id: str | None = None,
+    state: str | None = None,
+    run_type: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    limit: int | None = None,
+) -> Page[Run]:
+    """Runs, newest first. `start` and `end` are date arguments that select interval starts.
+
+    Both ends are included, a day as a whole. A date without an offset is in the DAG's time zone,
+    over all DAGs in the default one. Raises `NotFound` for a DAG that does not exist.
+    """
+    conn = deployment.conn
+    with deployment.snapshot():
+        zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
+        if dag_id is not None:
+            zone = load_zone(find_dag(conn, dag_id).timezone)
+        now = clock.now(conn)
+        wanted = Filter(dag_id, state, run_type, *_bounds(start, end, zone, now))
+        return runs.page(conn, wanted, limit)
+
+
+def show(deployment: Deployment, dag_id: str, reference: str) -> RunDetails:
+    """One run. Raises `NotFound`."""
+    conn = deployment.conn
+    with deployment.snapshot():
+        found, graph = find_run_and_graph(conn, dag_id, reference)
+        counts: Counter[str] = Counter()
+        counted = tasks.counts(conn, [found.run_key])
+        for one in counted:
+            counts[one.state] += one.instances
+        without_row = len(graph.tasks.keys() - {one.task_id for one in counted})
+        if without_row:
+            counts[TaskState.NONE.value] += without_row
+    order = {state.value: position for position, state in enumerate(TaskState)}
+    in_order = dict(sorted(counts.items(), key=lambda item: order[item[0]]))
+    return RunDetails(found.run, found.reason, found.paused, found.archived, in_order)
+
+
+def _bounds(
+    start: str | None, end: str | None, zone: tzinfo, now: datetime
+) -> tuple[datetime | None, datetime | None, bool]:
+    first = parse_date(start, zone, now).start if start is not None else None
+    if end is None:
+        return first, None, False
+    last = parse_date(end, zone, now)
+    return first, last.end, last.whole_day

@@ -1,0 +1,118 @@
+"""`flow status`: is everything alive, and is anything stuck?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from flow.ops.deployment import Deployment
+from flow.store import migrate, pools
+from flow.store.connect import Conn
+from flow.store.pools import Pool
+from flow.store.read import status
+from flow.store.read.status import Queue, Wakeups
+
+NEEDED_ROLES: Final = {
+    "parse": "no DAG processor is alive: changes of DAG files are not seen",
+    "schedule": "no scheduler is alive: nothing is started",
+    "work": "no worker is alive: nothing runs",
+}
+MISSED_HEARTBEATS: Final = 3
+LATE_WAKEUP: Final = 60.0
+"""Seconds after which a wake-up that nobody took is a problem."""
+LONG_SNAPSHOT: Final = 3_600.0
+"""Seconds after which an open transaction is worth a warning: no dead row goes until it ends."""
+
+
+class RoleStatus(NamedTuple):
+    """A process of the deployment. Healthy: its heartbeats come."""
+
+    role: str
+    host: str
+    pid: int
+    started_at: datetime
+    heartbeat_age_s: float
+    healthy: bool
+
+
+class DatabaseStatus(NamedTuple):
+    """The database: PostgreSQL's version, whether its schema is the newest, its size."""
+
+    version: str
+    migrated: bool
+    size_bytes: int
+
+
+class Status(NamedTuple):
+    """A deployment at one moment. `problems` need somebody; `warnings` may."""
+
+    roles: list[RoleStatus]
+    queue: Queue
+    wakeups: Wakeups
+    pools: list[Pool]
+    database: DatabaseStatus
+    problems: list[str]
+    warnings: list[str]
+
+
+def show(deployment: Deployment) -> Status:
+    """What a deployment does, and what is wrong with it."""
+    conn = deployment.conn
+    with deployment.snapshot():
+        roles = _roles(conn, deployment.settings.worker.heartbeat)
+        queue, wakeups = status.queue(conn), status.wakeups(conn)
+        found = status.database(conn)
+        database = DatabaseStatus(
+            found.version, migrate.revision(conn) == migrate.HEAD, found.size_bytes
+        )
+        unserved = status.unserved(conn)
+        all_pools, _ = pools.page(conn, None)
+    return Status(
+        roles,
+        queue,
+        wakeups,
+        all_pools,
+        database,
+        _problems(roles, wakeups, unserved),
+        _warnings(found.oldest_snapshot_s, database),
+    )
+
+
+def _roles(conn: Conn, heartbeat: float) -> list[RoleStatus]:
+    most = MISSED_HEARTBEATS * heartbeat
+    return [RoleStatus(*role, healthy=role.heartbeat_age_s <= most) for role in status.roles(conn)]
+
+
+def _problems(
+    roles: list[RoleStatus], wakeups: Wakeups, unserved: list[tuple[str, str]]
+) -> list[str]:
+    healthy = {role.role for role in roles if role.healthy}
+    problems = [text for role, text in NEEDED_ROLES.items() if role not in healthy]
+    problems += [
+        f"{role.role} {role.host}:{role.pid} has not been heard of for {role.heartbeat_age_s:.0f} s"
+        for role in roles
+        if not role.healthy
+    ]
+    if "work" in healthy:
+        problems += [
+            f"tasks wait for queue {queue} (executor {executor}), which no live worker serves"
+            for executor, queue in unserved
+        ]
+    if wakeups.oldest_s is not None and wakeups.oldest_s > LATE_WAKEUP:
+        problems.append(
+            f"{wakeups.due} wake-ups are due, the oldest for {wakeups.oldest_s:.0f} s: "
+            "the schedulers do not keep up"
+        )
+    return problems
+
+
+def _warnings(oldest_snapshot_s: float | None, database: DatabaseStatus) -> list[str]:
+    warnings = []
+    if not database.migrated:
+        warnings.append("the database schema is not the newest: run `flow db migrate`")
+    if oldest_snapshot_s is not None and oldest_snapshot_s > LONG_SNAPSHOT:
+        warnings.append(
+            f"a transaction has been open for {oldest_snapshot_s:.0f} s; until it ends, "
+            "the hot tables grow"
+        )
+    return warnings

@@ -1,0 +1,16 @@
+"""Whether anything changed: what readers who wait look at between two looks at what they wait for.
+
+Readers poll; only roles listen.
+"""
+
+from __future__ import annotations
+
+from flow.store.connect import Conn
+
+_COUNTER = "select last_value from change_counter"
+
+
+def counter(conn: Conn) -> int:
+    """A number that moves after a batch has committed."""
+    row = conn.execute(_COUNTER).fetchone()
+    return row[0] if row else 0

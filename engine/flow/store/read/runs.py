@@ -1,0 +1,156 @@
+"""Runs: pages, one of them, and which run a word means."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from flow.store.connect import Conn
+from flow.store.read.page import COUNTED, Page, Total, total
+
+
+class Run(NamedTuple):
+    """A run as lists show it."""
+
+    dag_id: str
+    run_id: str
+    run_type: str
+    state: str
+    logical_date: datetime
+    data_interval_start: datetime
+    data_interval_end: datetime
+    queued_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    version: int
+    conf: dict[str, Any]
+    backfill_id: int | None
+    note: str | None
+
+
+class FoundRun(NamedTuple):
+    """A run with what only operations need."""
+
+    run_key: int
+    spec_hash: str
+    reason: str | None
+    paused: bool
+    archived: bool
+    run: Run
+
+
+class Filter(NamedTuple):
+    """Which runs are meant. Bounds are of the interval's start, both included."""
+
+    dag_id: str | None = None
+    state: str | None = None
+    run_type: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    end_excluded: bool = False
+
+
+_COLUMNS = """r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_interval_start,
+  r.data_interval_end, r.queued_at, r.started_at, r.ended_at, r.version, r.conf, r.backfill_id,
+  r.note"""
+
+_FOUND = f"""
+select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, {_COLUMNS}
+from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
+where r.dag_id = %(dag_id)s
+"""
+_BY_ID = f"{_FOUND} and r.run_id = %(run_id)s"
+# Index run_by_date. Logical dates are interval starts, and for ad hoc runs the time of creation.
+_LATEST = f"{_FOUND} order by r.logical_date desc, r.run_key desc limit 1"
+# Index run_of_interval.
+_BY_INTERVAL = f"""{_FOUND} and r.interval_run and r.data_interval_start >= %(start)s
+  and r.data_interval_start <= %(end)s order by r.data_interval_start desc limit 50"""
+
+# Newest first, index run_by_date; for suggestions.
+_RECENT_IDS = """
+select run_id from run where dag_id = %(dag_id)s
+order by logical_date desc, run_key desc limit %(limit)s
+"""
+
+# A condition that is not asked for is left out, so that the planner sees which index fits:
+# run_by_date within a DAG; else the primary key, run_unfinished, run_failed or run_by_type.
+_CONDITIONS = {
+    "dag_id": "r.dag_id = %(dag_id)s",
+    "run_type": "r.run_type = %(run_type)s",
+    "start": "r.data_interval_start >= %(start)s",
+    "end": "r.data_interval_start <= %(end)s",
+    "before": "r.data_interval_start < %(before)s",
+}
+# Literals, because a partial index is only considered for a condition known when planning.
+_STATES = {
+    "queued": "r.state = 'queued' and r.state in ('queued', 'running')",
+    "running": "r.state = 'running' and r.state in ('queued', 'running')",
+    "success": "r.state = 'success'",
+    "failed": "r.state = 'failed'",
+}
+_BY_DATE = "order by r.logical_date desc, r.run_key desc"
+_BY_KEY = "order by r.run_key desc"
+
+
+def page(conn: Conn, wanted: Filter, limit: int | None) -> Page[Run]:
+    """Runs, newest first: within a DAG by logical date, over all DAGs by creation."""
+    asked: dict[str, Any] = {
+        "dag_id": wanted.dag_id,
+        "run_type": wanted.run_type,
+        "start": wanted.start,
+        "before" if wanted.end_excluded else "end": wanted.end,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    conditions = [_CONDITIONS[name] for name in asked]
+    if wanted.state is not None:
+        conditions.append(_STATES[wanted.state])
+    if wanted.run_type not in (None, "scheduled"):
+        conditions.append("r.run_type <> 'scheduled'")
+    where = f"from run r where {' and '.join(conditions) or 'true'}"
+    order = _BY_DATE if wanted.dag_id else _BY_KEY
+    rows = conn.execute(
+        f"select {_COLUMNS} {where} {order} limit %(limit)s",
+        {**asked, "limit": limit},
+    )
+    listed = [_run(row) for row in rows]
+    if limit is None or len(listed) < limit:
+        return Page(listed, Total(len(listed)))
+    found = conn.execute(
+        f"select count(*) from (select {where} limit {COUNTED + 1}) as counted",
+        asked,
+    ).fetchone()
+    return Page(listed, total(found[0] if found else 0))
+
+
+def by_id(conn: Conn, dag_id: str, run_id: str) -> FoundRun | None:
+    """The run of that id."""
+    return _found(conn.execute(_BY_ID, {"dag_id": dag_id, "run_id": run_id}).fetchone())
+
+
+def latest(conn: Conn, dag_id: str) -> FoundRun | None:
+    """The run with the greatest logical date."""
+    return _found(conn.execute(_LATEST, {"dag_id": dag_id}).fetchone())
+
+
+def by_interval(conn: Conn, dag_id: str, start: datetime, end: datetime) -> list[FoundRun]:
+    """Interval runs that start from `start` to `end`, both included; newest first, at most 50."""
+    rows = conn.execute(_BY_INTERVAL, {"dag_id": dag_id, "start": start, "end": end})
+    return [found for row in rows if (found := _found(row)) is not None]
+
+
+def recent_ids(conn: Conn, dag_id: str, limit: int) -> list[str]:
+    """The ids of the newest runs."""
+    return [row[0] for row in conn.execute(_RECENT_IDS, {"dag_id": dag_id, "limit": limit})]
+
+
+def _found(row: tuple[Any, ...] | None) -> FoundRun | None:
+    if row is None:
+        return None
+    run_key, spec_hash, reason, paused, archived, *run = row
+    return FoundRun(run_key, spec_hash, reason, paused, archived, _run(tuple(run)))
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    found = Run._make(row)
+    return found._replace(conf=json.loads(row[Run._fields.index("conf")]))

@@ -1,0 +1,148 @@
+"""Task instances, their tries and their XComs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from flow.store.connect import Conn
+
+
+class Task(NamedTuple):
+    """A task instance as lists show it.
+
+    `map_index` is [] for a task that is not mapped. `worker` is host:pid of the process that holds
+    it now. The store does not know `operator`; it comes from the graph.
+    """
+
+    dag_id: str
+    run_id: str
+    task_id: str
+    map_index: list[int]
+    state: str
+    try_number: int
+    max_tries: int
+    pool: str
+    pool_slots: int
+    queue: str
+    executor: str
+    priority: int
+    scheduled_at: datetime | None
+    queued_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    worker: str | None
+    operator: str | None
+
+
+class Try(NamedTuple):
+    """One try of a task instance. `worker` is host:pid of the process that started it."""
+
+    try_number: int
+    state: str
+    started_at: datetime
+    ended_at: datetime | None
+    worker: str
+    pid: int | None
+    exit_code: int | None
+    signal: int | None
+    reason: str | None
+    peak_rss_bytes: int | None
+    cpu_s: float | None
+    log: str | None
+
+
+class XCom(NamedTuple):
+    """One XCom of a try; `value` is JSON text."""
+
+    task_id: str
+    map_index: list[int]
+    try_number: int
+    key: str
+    value: str
+    created_at: datetime
+
+
+class StateCount(NamedTuple):
+    """How many instances of a task of a run are in a state."""
+
+    run_key: int
+    task_id: str
+    state: str
+    instances: int
+
+
+# Rows of one run; primary key prefix in the hot table and in one partition of the history.
+_OF_RUN = """
+select t.dag_id, %(run_id)s::text, t.task_id, t.map_path, t.state, t.try_number, t.max_tries,
+  t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.scheduled_at, t.queued_at, t.started_at,
+  t.ended_at, p.host || ':' || p.pid, null
+from task t left join process p on p.process_id = t.worker
+where t.run_key = %(run_key)s order by t.task_id, t.map_path
+"""
+
+_TRIES = """
+select t.try_number, t.state, t.started_at, t.ended_at,
+  case when p.pid is null then t.host else t.host || ':' || p.pid end, t.pid, t.exit_code,
+  t.signal, t.reason, t.peak_rss, t.cpu_time, t.log
+from try t left join process p on p.process_id = t.worker
+where t.run_key = %(run_key)s and t.task_id = %(task_id)s and t.map_path = %(map_path)s::int[]
+order by t.try_number
+"""
+
+# XComs belong to the try: without a number, those of the task's current or last one.
+_XCOMS = """
+select x.task_id, x.map_path, x.try_number, x.key, x.value, x.created_at
+from xcom x
+where x.run_key = %(run_key)s
+  and (%(task_id)s::text is null or x.task_id = %(task_id)s)
+  and (%(map_path)s::int[] is null or x.map_path = %(map_path)s::int[])
+  and (%(key)s::text is null or x.key = %(key)s)
+  and x.try_number = coalesce(%(try_number)s::int, (select t.try_number from task t
+    where t.run_key = x.run_key and t.task_id = x.task_id and t.map_path = x.map_path))
+order by x.task_id, x.map_path, x.key
+"""
+
+_COUNTS = """
+select run_key, task_id, state, count(*) from task
+where run_key = any(%(run_keys)s::bigint[]) group by run_key, task_id, state
+"""
+
+
+def of_run(conn: Conn, run_key: int, run_id: str) -> list[Task]:
+    """Every row of a run, in order of id; tasks in state none may have none."""
+    rows = conn.execute(_OF_RUN, {"run_key": run_key, "run_id": run_id})
+    return [Task._make(row) for row in rows]
+
+
+def tries(conn: Conn, run_key: int, task_id: str, map_path: Sequence[int]) -> list[Try]:
+    """The tries of a task instance, first to last."""
+    asked = {"run_key": run_key, "task_id": task_id, "map_path": list(map_path)}
+    return [Try._make(row) for row in conn.execute(_TRIES, asked)]
+
+
+def xcoms(
+    conn: Conn,
+    run_key: int,
+    *,
+    task_id: str | None = None,
+    map_path: Sequence[int] | None = None,
+    key: str | None = None,
+    try_number: int | None = None,
+) -> list[XCom]:
+    """XComs of a run, of all or one task; of its last try, or of a given one."""
+    asked: dict[str, Any] = {
+        "run_key": run_key,
+        "task_id": task_id,
+        "map_path": None if map_path is None else list(map_path),
+        "key": key,
+        "try_number": try_number,
+    }
+    return [XCom._make(row) for row in conn.execute(_XCOMS, asked)]
+
+
+def counts(conn: Conn, run_keys: Sequence[int]) -> list[StateCount]:
+    """Instances by run, task and state."""
+    rows = conn.execute(_COUNTS, {"run_keys": list(run_keys)})
+    return [StateCount._make(row) for row in rows]

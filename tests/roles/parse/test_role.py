@@ -1,0 +1,131 @@
+"""The long-lived DAG processor: it is woken, it beats, it survives its database, it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import flow
+from dag_folder import PATIENCE, Folder
+from flow.store.notify import PARSE, Notifier
+
+HANG = 60 * PATIENCE
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + HANG
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@contextmanager
+def serving(folder: Folder, **fields: float) -> Iterator[subprocess.Popen[bytes]]:
+    """A DAG processor in a process of its own, told to stop at the end."""
+    with start(folder, json.dumps(fields)) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                assert process.wait(HANG) == 0
+            finally:
+                process.kill()
+
+
+def start(folder: Folder, *arguments: str) -> subprocess.Popen[bytes]:
+    script = Path(__file__).with_name("serve_folder.py")
+    command = [sys.executable, str(script), folder.dsn, str(folder.path), *arguments]
+    package = Path(next(iter(flow.__path__)))
+    return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(package.parent)})
+
+
+def running(folder: Folder) -> int:
+    count: int = folder.value(
+        "select count(*) from process where role = 'parse' and ended_at is null"
+    )
+    return count
+
+
+def test_once_parses_everything_and_ends(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    folder.write("bad.py", "oops(")
+    with start(folder, "{}", "once") as process:
+        assert process.wait(HANG) == 0
+    assert folder.dags() == {"one": "one.py"}
+    assert set(folder.errors()) == {"bad.py"}
+
+
+def test_a_change_is_seen_at_the_next_sweep(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    with serving(folder, interval=0.2):
+        eventually(lambda: folder.dags() == {"one": "one.py"})
+        folder.dag("two.py", "two")
+        eventually(lambda: "two" in folder.dags())
+
+
+def test_a_notification_starts_a_sweep_at_once(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    with serving(folder, interval=10_000):
+        eventually(lambda: folder.dags() == {"one": "one.py"})
+        folder.dag("two.py", "two")
+        Notifier().send(folder.conn, PARSE)
+        eventually(lambda: "two" in folder.dags())
+
+
+def test_a_good_file_is_not_held_up_by_endless_ones(folder: Folder) -> None:
+    for number in range(3):
+        folder.write(f"endless_{number}.py", "while True: pass\n")
+    folder.parse(timeout=1.0 * PATIENCE, processes=2)
+    assert len(folder.errors()) == 3
+    # All three are tried again now, and none of these attempts ends while the test runs.
+    with serving(folder, interval=0.2, timeout=10 * HANG):
+        eventually(lambda: running(folder) == 1)
+        folder.dag("good.py", "good")
+        eventually(lambda: folder.dags() == {"good": "good.py"})
+
+
+def test_it_registers_beats_and_retires(folder: Folder) -> None:
+    with serving(folder, heartbeat=0.1) as process:
+        eventually(lambda: folder.value("select coalesce(max(heartbeat), 0) from process") >= 3)
+        assert running(folder) == 1
+        assert folder.value("select pid from process") == process.pid
+    assert folder.value("select ended_reason from process") == "stopped"
+
+
+def test_it_goes_on_after_the_database_was_away(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    with serving(folder, interval=0.2, heartbeat=0.1):
+        eventually(lambda: folder.dags() == {"one": "one.py"})
+        folder.conn.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and application_name = 'flow parse'"
+        )
+        folder.dag("two.py", "two")
+        eventually(lambda: "two" in folder.dags())
+        assert folder.value("select count(*) from process") == 1
+
+
+def test_an_import_is_ended_with_its_processor(folder: Folder) -> None:
+    marker = f"stop-{os.getpid()}-{time.monotonic_ns()}"
+    alive = folder.path / "pid"
+    folder.write(
+        "endless.py",
+        f"""
+        import os
+        with open({str(alive)!r} + ".new", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename({str(alive)!r} + ".new", {str(alive)!r})
+        print({marker!r})
+        while True: pass
+        """,
+    )
+    with serving(folder):
+        eventually(alive.exists)
+    assert not Path(f"/proc/{alive.read_text()}").exists()

@@ -1,0 +1,39 @@
+"""The tail keeps the end of what is printed, whoever prints and however much."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from flow.roles.parse.tail import KEPT, Tail
+
+
+def test_nothing_printed_is_none(tmp_path: Path) -> None:
+    tail = Tail(tmp_path / "pipe")
+    assert tail.close() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_writers_come_and_go(tmp_path: Path) -> None:
+    tail = Tail(tmp_path / "pipe")
+    for text in ("one\n", "two \udcff\n"):
+        with open(tail.path, "a", errors="surrogateescape") as writer:
+            writer.write(text)
+        tail.read()
+    assert tail.close() == "one\ntwo \\xff"
+
+
+def test_more_than_is_kept_says_how_much_is_missing(tmp_path: Path) -> None:
+    tail = Tail(tmp_path / "pipe")
+    descriptor = os.open(tail.path, os.O_WRONLY)
+    for _ in range(20):
+        os.write(descriptor, b"x" * 1000)
+        tail.read()
+    os.write(descriptor, b"the end")
+    os.close(descriptor)
+    said = tail.close()
+    assert said is not None
+    first, _, rest = said.partition("\n")
+    assert first == f"… {20_007 - KEPT:,} bytes left out …"
+    assert rest.endswith("xthe end")
+    assert len(rest) == KEPT

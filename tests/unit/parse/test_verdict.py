@@ -1,0 +1,93 @@
+"""What a child sends is checked before anything of it is believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from flow.graph import DagSpec, TaskSpec, encode, spec_hash
+from flow.process.events import JobEnded
+from flow.process.messages import Parsed
+from flow.roles.parse.imports import Imported, Limits
+from flow.roles.parse.verdict import judge
+from flow.store.dag_files import Failure
+
+LIMITS = Limits(60.0, 2**30)
+GOOD = DagSpec(dag_id="good", tasks=(TaskSpec(task_id="a", operator="x"),))
+
+
+def imported(overdue: bool = False, **fields: Any) -> Imported:
+    return Imported("/dags/a.py", 0.0, 1.0, None, overdue, JobEnded(1, **fields))
+
+
+def reported(*specs: bytes, lines: tuple[int, ...] | None = None, **fields: Any) -> Imported:
+    lines = tuple(range(1, len(specs) + 1)) if lines is None else lines
+    return imported(result=Parsed(specs=specs, lines=lines, **fields), exit_code=0)
+
+
+def test_definitions_are_stored_in_canonical_form() -> None:
+    (found,) = judge(
+        reported(b'{"tasks": [{"operator":"x","task_id":"a"}], "dag_id": "good"}'), LIMITS
+    )
+    assert not isinstance(found, str)
+    assert found.body == encode(GOOD)
+    assert found.spec_hash == spec_hash(encode(GOOD))
+    assert (found.line, found.schedule) == (1, "no schedule")
+
+
+@pytest.mark.parametrize(
+    ("specs", "word"),
+    [
+        ((b"{",), "cannot be"),
+        ((b'{"dag_id": 7}',), "cannot be"),
+        ((encode(GOOD), encode(GOOD)), "twice"),
+        ((encode(DagSpec(dag_id="../x")),), "not legal"),
+        (
+            (
+                encode(
+                    DagSpec(
+                        dag_id="x", tasks=(TaskSpec(task_id="a", operator="x", upstream=("a",)),)
+                    )
+                ),
+            ),
+            "a >> a",
+        ),
+    ],
+)
+def test_what_fails_a_check_is_an_error(specs: tuple[bytes, ...], word: str) -> None:
+    failure = judge(reported(*specs), LIMITS)
+    assert isinstance(failure, Failure)
+    assert word in failure.error
+
+
+def test_lines_and_specs_must_match() -> None:
+    assert isinstance(judge(reported(encode(GOOD), lines=()), LIMITS), Failure)
+
+
+def test_an_error_of_any_size_and_line_is_kept_in_bounds() -> None:
+    said = reported(error="a\nb" * 10_000, error_line=2**40, traceback="x" * 10**6 + "end")
+    failure = judge(said, LIMITS)
+    assert isinstance(failure, Failure)
+    assert "\n" not in failure.error
+    assert len(failure.error) <= 2_000
+    assert failure.line is None
+    assert failure.traceback is not None
+    assert failure.traceback.endswith("end")
+    assert len(failure.traceback) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        (imported(result=None, signal=11), "signal 11 (SIGSEGV)"),
+        (imported(result=None, exit_code=0), "exit code 0"),
+        (imported(result=None, signal=9, overdue=True), "longer than 60 s"),
+        (imported(result=None, error="cannot start a process: no memory"), "no memory"),
+        (Imported("/dags/a.py", 0.0, 1.0, None, False, None), "kill"),
+    ],
+)
+def test_a_death_is_told_in_words(ended: Imported, words: str) -> None:
+    failure = judge(ended, LIMITS)
+    assert isinstance(failure, Failure)
+    assert words in failure.error
