@@ -165,7 +165,7 @@ create table task_hot (
         autovacuum_analyze_threshold = 10000, autovacuum_analyze_scale_factor = 0);
 
 -- Claims walk this in order.
-create index task_queue on task_hot (queue, priority desc, rank, run_key, task_id)
+create index task_queue on task_hot (executor, queue, priority desc, rank, run_key, task_id)
   where state = 'queued';
 -- Ready tasks of a pool in order, and what occupies it.
 create index task_pool on task_hot (pool, state, priority desc, rank, run_key)
