@@ -31,6 +31,8 @@ from flow.store import migrate
 from flow.store.connect import Conn, connect
 
 FLOORS: Final = Path(__file__).parent / "floors"
+BENCHES: Final = ("hop", "throughput", "burst", "big_run", "cold_start", "idle")
+"""Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0
 """A bench fails where the ratio misses its aim by this factor: less is noise of a busy machine."""
 PATIENCE: Final = 60.0 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
