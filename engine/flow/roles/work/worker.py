@@ -15,8 +15,11 @@ from typing import Final
 
 import psutil
 
+from flow.decide import Ending, lost, orphaned_callback
+from flow.embedded import Server
 from flow.errors import FlowError
 from flow.process import alarm, environment, tree
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -28,7 +31,6 @@ from flow.process.events import (
 from flow.process.host import Host
 from flow.roles.losses import free
 from flow.roles.work import marker
-from flow.roles.work.ending import StopCause, lost, needs_callback, report
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
@@ -54,7 +56,9 @@ class Worker:
         self.hostname = socket.gethostname()
         self.process_id: int | None = None
         self.marker = marker.Marker(settings.home)
-        self.host = Host(self.marker.text, user=settings.task_user)
+        # An embedded server that was started again by this process has moved up to it.
+        server = Server(settings.home)
+        self.host = Host(self.marker.text, user=settings.task_user, keep=lambda: server.pids)
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -98,17 +102,19 @@ class Worker:
         if isinstance(held, HeldCallback):
             self._done_callbacks.append(held.callback.callback_id)
             return
-        said = report(held.task, ended, held.cause)
-        if said is not None:
-            kind = needs_callback(said, ended)
-            self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+        found = ending(held.task, ended, held.cause)
+        if found is not None:
+            self._owe(held, found, needs_callback(found.state, ended))
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
         if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            said = lost(held.task, "the worker's zygote died")
-            kind = needs_callback(said, None)
-            self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+            found = lost(held.task, ZYGOTE_DIED)
+            self._owe(held, found, orphaned_callback(found.state))
+
+    def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
+        said = Report(held.task.key, found, pid=held.pid, log=held.log)
+        self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
     def enforce(self) -> None:
         """End tries that have run longer than they may."""
@@ -242,7 +248,7 @@ class Worker:
             held = self._held.get(question.job_id)
             if held is not None:
                 task = held.task if isinstance(held, HeldTry) else held.callback
-                reply = answer(conn, task, question.message, self.settings)
+                reply = answer(conn, task, question.message, self.settings.key_file)
                 try:
                     self.host.reply(question.job_id, reply)
                 except FlowError as error:
@@ -332,7 +338,7 @@ def _callback(task: Claimed, said: Report, kind: str) -> NewCallback:
         run_key=task.run_key,
         dag_id=task.dag_id,
         kind=kind,
-        reason=said.reason or "failed",
+        reason=said.ending.reason or "failed",
         executor=task.executor,
         queue=task.queue,
         task_id=task.task_id,

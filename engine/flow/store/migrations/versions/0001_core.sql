@@ -119,6 +119,7 @@ create index run_by_date on run (dag_id, logical_date desc, run_key desc);
 -- Pages of the rare kinds over all DAGs, newest first.
 create index run_failed on run (run_key) where state = 'failed';
 create index run_by_type on run (run_type, run_key) where run_type <> 'scheduled';
+create index run_by_interval on run (data_interval_start);
 
 -- ── tasks, tries, XComs, events: hot and history ─────────────────────────────────────────────────
 

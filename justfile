@@ -1,0 +1,36 @@
+# The habits of this project; `just` alone lists them.
+
+own := justfile_directory() / ".venv/bin/python"
+python := env("PYTHON", if path_exists(own) == "true" { own } else { "python3" })
+export PYTHONPATH := justfile_directory() / "engine" + ":" + justfile_directory() / "cli" + ":" + justfile_directory() / "tests"
+
+_default:
+    @just --list --unsorted
+
+# Write everything that is generated: manual pages, completions, the dump of the schema
+generate: schema
+    {{ python }} -m flow_cli.generate
+
+# Write tests/store/schema.sql from a freshly migrated database
+schema:
+    {{ python }} -m store.dump
+
+# Style, types, boundaries, and whether generated files are fresh
+check:
+    {{ python }} -m ruff check .
+    {{ python }} -m ruff format --check .
+    {{ python }} -m mypy
+    {{ python }} -c "from importlinter.cli import lint_imports_command as run; run()" --no-logo
+    {{ python }} -m flow_cli.generate --check
+
+# Run tests, all of them or those named: just test tests/unit -k retry
+test *arguments:
+    {{ python }} -m pytest {{ arguments }}
+
+# Measure, and print a table: just bench hop
+bench *names:
+    {{ python }} tests/bench/table.py {{ names }}
+
+# Break the product once for each case, and demand that the case turns red: just breaks T43
+breaks *cases:
+    {{ python }} -m cases.breaks {{ cases }}

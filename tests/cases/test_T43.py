@@ -1,0 +1,186 @@
+"""T43: how a task's process ends is how the try ends, and the exit is stored and shown.
+
+SystemExit 0 or None is success, any other code a failure; a process that dies without a reported
+result has failed, whatever its code; bash's skip code skips; everything has a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+
+from cases.breaks import Break
+from cases.deployment import Deployment, deployed
+from waiting import limit
+
+NEEDS: list[str] = []
+
+BREAKS = [
+    Break(
+        "engine/flow/process/task.py",
+        "    if code is None or code == 0:\n",
+        "    if code is None:\n",
+    ),
+    Break(
+        "engine/flow/process/task.py",
+        "    if isinstance(error, SystemExit):\n        return _judge_exit(error, ended)\n",
+        "    if isinstance(error, SystemExit):\n        return _End(TaskState.SUCCESS, ended)\n",
+    ),
+    Break(
+        "engine/flow/process/ending.py",
+        "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+        "    if ended.exit_code == 0:\n"
+        "        return _reported(task, ended, Outcome(state=TaskState.SUCCESS, ended=0.0))\n"
+        "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+    ),
+    Break(
+        "engine/flow/operators/bash.py",
+        "        if code in self.skip_on_exit_code:\n",
+        "        if code in ():\n",
+    ),
+]
+
+DAG = """
+    import os, signal, sys
+    from flow import DAG, task
+    from flow.operators.bash import BashOperator
+
+    with DAG("ends", schedule=None, default_args={"retries": 0}):
+
+        @task
+        def exit_zero():
+            sys.exit(0)
+
+        @task
+        def exit_none():
+            sys.exit()
+
+        @task
+        def exit_three():
+            sys.exit(3)
+
+        @task
+        def exit_text():
+            sys.exit("no more rows")
+
+        @task
+        def builtin_exit_zero():
+            exit(0)
+
+        @task
+        def hard_exit_zero():
+            os._exit(0)
+
+        @task
+        def hard_exit_three():
+            os._exit(3)
+
+        @task
+        def segmentation_fault():
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+        @task
+        def interrupted():
+            raise KeyboardInterrupt
+
+        for one in (exit_zero, exit_none, exit_three, exit_text, builtin_exit_zero,
+                    hard_exit_zero, hard_exit_three, segmentation_fault, interrupted):
+            one()
+        BashOperator(task_id="bash_skip", bash_command="exit 99")
+        BashOperator(task_id="bash_last_counts", bash_command="false; true")
+    """
+
+
+@dataclass(frozen=True)
+class End:
+    """What is to be seen of a task: state, a piece of its reason, exit code, signal."""
+
+    state: str
+    reason: str | None = None
+    exit_code: Any = 0
+    signal: int | None = None
+
+
+EXPECTED = {
+    "exit_zero": End("success"),
+    "exit_none": End("success"),
+    "exit_three": End("failed", "exit code 3", exit_code=ANY),
+    "exit_text": End("failed", "no more rows", exit_code=ANY),
+    "builtin_exit_zero": End("success"),
+    "hard_exit_zero": End("failed", "exit code 0 and reported no result"),
+    "hard_exit_three": End("failed", "exit code 3 and reported no result", exit_code=3),
+    "segmentation_fault": End("failed", "SIGSEGV", exit_code=None, signal=11),
+    "bash_skip": End("skipped", "exit code 99"),
+    "bash_last_counts": End("success"),
+    "interrupted": End("failed", "KeyboardInterrupt"),
+}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that is over, on a deployment that still answers."""
+
+    deployment: Deployment
+    run: dict[str, Any]
+
+    def the_try(self, task_id: str) -> dict[str, Any]:
+        """The only try of a task."""
+        (one,) = self.deployment.tries("ends", self.run["run_id"], task_id)
+        return one
+
+
+@pytest.fixture(scope="module")
+def ran() -> Iterator[Ran]:
+    with deployed({"worker.slots": 4}) as deployment:
+        deployment.write("ends.py", DAG)
+        deployment.up()
+        deployment.wait_for_dags("ends")
+        yield Ran(deployment, deployment.run_to_end("ends"))
+
+
+def test_states(ran: Ran) -> None:
+    assert ran.deployment.states("ends", ran.run["run_id"]) == {
+        task_id: end.state for task_id, end in EXPECTED.items()
+    }
+    assert ran.run["state"] == "failed"
+
+
+@pytest.mark.parametrize("task_id", EXPECTED)
+def test_exit_and_reason_are_shown(ran: Ran, task_id: str) -> None:
+    expected, found = EXPECTED[task_id], ran.the_try(task_id)
+    assert (found["state"], found["exit_code"], found["signal"]) == (
+        expected.state,
+        expected.exit_code,
+        expected.signal,
+    )
+    if expected.reason is None:
+        assert found["reason"] is None
+    else:
+        assert expected.reason in found["reason"]
+
+
+@pytest.mark.parametrize("task_id", EXPECTED)
+def test_every_end_is_seen_soon(ran: Ran, task_id: str) -> None:
+    found = ran.the_try(task_id)
+    began, ended = (datetime.fromisoformat(found[key]) for key in ("started_at", "ended_at"))
+    assert (ended - began).total_seconds() < limit(10)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "words"),
+    [
+        ("exit_three", "Task called sys.exit: exit code 3"),
+        ("exit_text", "Task called sys.exit: exit code 1: no more rows"),
+        ("interrupted", "KeyboardInterrupt"),
+        ("bash_skip", "Skipped: exit code 99"),
+    ],
+)
+def test_the_exit_stands_in_the_log(ran: Ran, task_id: str, words: str) -> None:
+    said = ran.deployment.flow("logs", "ends", ran.run["run_id"], task_id)
+    assert said.code == 0
+    assert words in said.out

@@ -1,0 +1,728 @@
+-- What all migrations together make; written by `just schema`.
+
+CREATE FUNCTION public.ensure_partitions(months integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+-- History partitions of the current month and the `months` after it; called by migrations and, now
+-- and then, by schedulers.
+declare
+  family text;
+  first date := date_trunc('month', now() at time zone 'UTC')::date;
+  month date;
+  name text;
+begin
+  perform pg_advisory_xact_lock(hashtext('flow.ensure_partitions'));
+  for offset_ in 0..months loop
+    month := first + make_interval(months => offset_);
+    foreach family in array array['task', 'try', 'xcom', 'event'] loop
+      name := format('%s_history_%s', family, to_char(month, 'YYYYMM'));
+      if to_regclass(name) is null then
+        execute format(
+          'create table %I partition of %I for values from (%s) to (%s)',
+          name, family || '_history',
+          run_key_floor(month::timestamp at time zone 'UTC'),
+          run_key_floor((month + interval '1 month') at time zone 'UTC'));
+      end if;
+    end loop;
+  end loop;
+end $$;
+
+CREATE FUNCTION public.new_run_key() RETURNS bigint
+    LANGUAGE sql
+    AS $$
+  -- Milliseconds of database time, then a sequence: ordered in time, unique within a millisecond.
+  select (extract(epoch from clock_timestamp()) * 1000)::bigint * 1048576
+       + nextval('run_sequence') % 1048576
+$$;
+
+CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+  select (extract(epoch from at) * 1000)::bigint * 1048576
+$$;
+
+CREATE TABLE public.alembic_version (
+    version_num character varying(32) NOT NULL
+);
+
+CREATE TABLE public.audit (
+    audit_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    os_user text NOT NULL,
+    db_role text DEFAULT SESSION_USER NOT NULL,
+    host text NOT NULL,
+    verb text NOT NULL,
+    target text NOT NULL,
+    before jsonb,
+    after jsonb
+);
+
+ALTER TABLE public.audit ALTER COLUMN audit_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_audit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.callback (
+    callback_id bigint NOT NULL,
+    run_key bigint NOT NULL,
+    dag_id text NOT NULL,
+    task_id text,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    try_number integer DEFAULT 0 NOT NULL,
+    max_tries integer DEFAULT 0 NOT NULL,
+    kind text NOT NULL,
+    reason text NOT NULL,
+    executor text NOT NULL,
+    queue text NOT NULL,
+    worker bigint,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT callback_kind_check CHECK ((kind = ANY (ARRAY['success'::text, 'failure'::text, 'retry'::text, 'skipped'::text])))
+);
+
+ALTER TABLE public.callback ALTER COLUMN callback_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.callback_callback_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE SEQUENCE public.change_counter
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.connection (
+    conn_id text NOT NULL,
+    conn_type text NOT NULL,
+    secret bytea NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.dag (
+    dag_id text NOT NULL,
+    bundle text DEFAULT 'local'::text NOT NULL,
+    file text NOT NULL,
+    line integer,
+    present boolean DEFAULT true NOT NULL,
+    paused boolean NOT NULL,
+    version integer NOT NULL,
+    schedule text NOT NULL,
+    timezone text NOT NULL,
+    catchup text NOT NULL,
+    owner text NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    description text,
+    max_active_runs integer NOT NULL,
+    concurrency integer,
+    cursor_at timestamp with time zone,
+    next_start timestamp with time zone,
+    next_end timestamp with time zone,
+    next_run_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT dag_catchup_check CHECK ((catchup = ANY (ARRAY['false'::text, 'true'::text, 'none'::text]))),
+    CONSTRAINT dag_check CHECK ((((next_run_at IS NULL) = (next_start IS NULL)) AND ((next_start IS NULL) = (next_end IS NULL)))),
+    CONSTRAINT dag_check1 CHECK ((next_start <= next_end)),
+    CONSTRAINT dag_concurrency_check CHECK ((concurrency >= 1)),
+    CONSTRAINT dag_max_active_runs_check CHECK ((max_active_runs >= 1))
+);
+
+CREATE TABLE public.dag_file (
+    path text NOT NULL,
+    bundle text DEFAULT 'local'::text NOT NULL,
+    content_hash text NOT NULL,
+    conflicts text[] DEFAULT '{}'::text[] NOT NULL,
+    parsed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seconds double precision DEFAULT 0 NOT NULL,
+    error text,
+    error_line integer,
+    error_since timestamp with time zone,
+    traceback text,
+    output text,
+    warnings text[] DEFAULT '{}'::text[] NOT NULL,
+    modules jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT dag_file_check CHECK (((error IS NULL) = (error_since IS NULL)))
+);
+
+CREATE TABLE public.dag_version (
+    dag_id text NOT NULL,
+    number integer NOT NULL,
+    spec_hash text NOT NULL,
+    code_hash text NOT NULL,
+    bundle text NOT NULL,
+    bundle_version text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT dag_version_number_check CHECK ((number >= 1))
+);
+
+CREATE TABLE public.event_history (
+    run_key bigint NOT NULL,
+    event_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    task_id text,
+    map_path integer[] NOT NULL,
+    try_number integer,
+    kind text NOT NULL,
+    detail text NOT NULL
+)
+PARTITION BY RANGE (run_key);
+
+CREATE TABLE public.event_hot (
+    run_key bigint NOT NULL,
+    event_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    task_id text,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    try_number integer,
+    kind text NOT NULL,
+    detail text DEFAULT ''::text NOT NULL
+)
+WITH (autovacuum_vacuum_threshold='10000', autovacuum_vacuum_scale_factor='0');
+
+CREATE VIEW public.event AS
+ SELECT event_hot.run_key,
+    event_hot.event_id,
+    event_hot.at,
+    event_hot.task_id,
+    event_hot.map_path,
+    event_hot.try_number,
+    event_hot.kind,
+    event_hot.detail
+   FROM public.event_hot
+UNION ALL
+ SELECT event_history.run_key,
+    event_history.event_id,
+    event_history.at,
+    event_history.task_id,
+    event_history.map_path,
+    event_history.try_number,
+    event_history.kind,
+    event_history.detail
+   FROM public.event_history;
+
+ALTER TABLE public.event_hot ALTER COLUMN event_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.event_hot_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.pool (
+    name text NOT NULL,
+    slots integer NOT NULL,
+    include_deferred boolean DEFAULT false NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    CONSTRAINT pool_slots_check CHECK ((slots >= '-1'::integer))
+);
+
+CREATE TABLE public.process (
+    process_id bigint NOT NULL,
+    role text NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    version text NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    heartbeat bigint DEFAULT 0 NOT NULL,
+    heartbeat_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    lost_after double precision NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    executor text,
+    queues text[] DEFAULT '{}'::text[] NOT NULL,
+    slots integer DEFAULT 0 NOT NULL,
+    ended_at timestamp with time zone,
+    ended_reason text,
+    CONSTRAINT process_check CHECK (((ended_at IS NULL) = (ended_reason IS NULL))),
+    CONSTRAINT process_role_check CHECK ((role = ANY (ARRAY['parse'::text, 'schedule'::text, 'work'::text, 'trigger'::text])))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE public.process ALTER COLUMN process_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.process_process_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.run (
+    run_key bigint DEFAULT public.new_run_key() NOT NULL,
+    dag_id text NOT NULL,
+    run_id text NOT NULL,
+    run_type text NOT NULL,
+    state text NOT NULL,
+    version integer NOT NULL,
+    logical_date timestamp with time zone NOT NULL,
+    data_interval_start timestamp with time zone NOT NULL,
+    data_interval_end timestamp with time zone NOT NULL,
+    interval_run boolean NOT NULL,
+    run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    queued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    conf text DEFAULT '{}'::text NOT NULL,
+    reason text,
+    note text,
+    backfill_id bigint,
+    paused boolean DEFAULT false NOT NULL,
+    archived boolean DEFAULT false NOT NULL,
+    CONSTRAINT run_check CHECK ((data_interval_start <= data_interval_end)),
+    CONSTRAINT run_check1 CHECK (((state = ANY (ARRAY['success'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT run_check2 CHECK (((state <> 'running'::text) OR (started_at IS NOT NULL))),
+    CONSTRAINT run_check3 CHECK (((NOT archived) OR (ended_at IS NOT NULL))),
+    CONSTRAINT run_run_type_check CHECK ((run_type = ANY (ARRAY['scheduled'::text, 'manual'::text, 'backfill'::text, 'asset'::text]))),
+    CONSTRAINT run_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'success'::text, 'failed'::text])))
+);
+
+CREATE SEQUENCE public.run_sequence
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.spec (
+    hash text NOT NULL,
+    body text NOT NULL,
+    head text
+);
+
+CREATE TABLE public.task_history (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    dag_id text NOT NULL,
+    state text NOT NULL,
+    try_number integer DEFAULT 0 NOT NULL,
+    max_tries integer DEFAULT 1 NOT NULL,
+    claim integer DEFAULT 0 NOT NULL,
+    losses integer DEFAULT 0 NOT NULL,
+    pool text NOT NULL,
+    pool_slots integer DEFAULT 1 NOT NULL,
+    queue text NOT NULL,
+    executor text NOT NULL,
+    priority integer NOT NULL,
+    rank bigint DEFAULT 0 NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    retry_delay double precision DEFAULT 0 NOT NULL,
+    retry_backoff double precision DEFAULT 0 NOT NULL,
+    max_retry_delay double precision,
+    execution_timeout double precision,
+    scheduled_at timestamp with time zone,
+    queued_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    due_at timestamp with time zone,
+    worker bigint,
+    skips text[],
+    reason text,
+    CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
+    CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
+    CONSTRAINT task_hot_pool_slots_check CHECK ((pool_slots >= 1)),
+    CONSTRAINT task_hot_state_check CHECK ((state = ANY (ARRAY['none'::text, 'scheduled'::text, 'queued'::text, 'running'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'up_for_retry'::text, 'up_for_reschedule'::text, 'deferred'::text, 'awaiting_input'::text, 'restarting'::text, 'upstream_failed'::text, 'removed'::text]))),
+    CONSTRAINT task_owner CHECK (((state = ANY (ARRAY['running'::text, 'restarting'::text])) = (worker IS NOT NULL))),
+    CONSTRAINT task_queued CHECK (((state <> 'queued'::text) OR ((queued_at IS NOT NULL) AND (try_number >= 1))))
+)
+PARTITION BY RANGE (run_key);
+
+CREATE TABLE public.task_hot (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    dag_id text NOT NULL,
+    state text NOT NULL,
+    try_number integer DEFAULT 0 NOT NULL,
+    max_tries integer DEFAULT 1 NOT NULL,
+    claim integer DEFAULT 0 NOT NULL,
+    losses integer DEFAULT 0 NOT NULL,
+    pool text NOT NULL,
+    pool_slots integer DEFAULT 1 NOT NULL,
+    queue text NOT NULL,
+    executor text NOT NULL,
+    priority integer NOT NULL,
+    rank bigint DEFAULT 0 NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    retry_delay double precision DEFAULT 0 NOT NULL,
+    retry_backoff double precision DEFAULT 0 NOT NULL,
+    max_retry_delay double precision,
+    execution_timeout double precision,
+    scheduled_at timestamp with time zone,
+    queued_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    due_at timestamp with time zone,
+    worker bigint,
+    skips text[],
+    reason text,
+    CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
+    CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
+    CONSTRAINT task_hot_pool_slots_check CHECK ((pool_slots >= 1)),
+    CONSTRAINT task_hot_state_check CHECK ((state = ANY (ARRAY['none'::text, 'scheduled'::text, 'queued'::text, 'running'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'up_for_retry'::text, 'up_for_reschedule'::text, 'deferred'::text, 'awaiting_input'::text, 'restarting'::text, 'upstream_failed'::text, 'removed'::text]))),
+    CONSTRAINT task_owner CHECK (((state = ANY (ARRAY['running'::text, 'restarting'::text])) = (worker IS NOT NULL))),
+    CONSTRAINT task_queued CHECK (((state <> 'queued'::text) OR ((queued_at IS NOT NULL) AND (try_number >= 1))))
+)
+WITH (fillfactor='70', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_scale_factor='0', autovacuum_analyze_threshold='10000', autovacuum_analyze_scale_factor='0');
+
+CREATE VIEW public.task AS
+ SELECT task_hot.run_key,
+    task_hot.task_id,
+    task_hot.map_path,
+    task_hot.dag_id,
+    task_hot.state,
+    task_hot.try_number,
+    task_hot.max_tries,
+    task_hot.claim,
+    task_hot.losses,
+    task_hot.pool,
+    task_hot.pool_slots,
+    task_hot.queue,
+    task_hot.executor,
+    task_hot.priority,
+    task_hot.rank,
+    task_hot.held,
+    task_hot.retry_delay,
+    task_hot.retry_backoff,
+    task_hot.max_retry_delay,
+    task_hot.execution_timeout,
+    task_hot.scheduled_at,
+    task_hot.queued_at,
+    task_hot.started_at,
+    task_hot.ended_at,
+    task_hot.due_at,
+    task_hot.worker,
+    task_hot.skips,
+    task_hot.reason
+   FROM public.task_hot
+UNION ALL
+ SELECT task_history.run_key,
+    task_history.task_id,
+    task_history.map_path,
+    task_history.dag_id,
+    task_history.state,
+    task_history.try_number,
+    task_history.max_tries,
+    task_history.claim,
+    task_history.losses,
+    task_history.pool,
+    task_history.pool_slots,
+    task_history.queue,
+    task_history.executor,
+    task_history.priority,
+    task_history.rank,
+    task_history.held,
+    task_history.retry_delay,
+    task_history.retry_backoff,
+    task_history.max_retry_delay,
+    task_history.execution_timeout,
+    task_history.scheduled_at,
+    task_history.queued_at,
+    task_history.started_at,
+    task_history.ended_at,
+    task_history.due_at,
+    task_history.worker,
+    task_history.skips,
+    task_history.reason
+   FROM public.task_history;
+
+CREATE TABLE public.try_history (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    try_number integer NOT NULL,
+    claim integer NOT NULL,
+    state text NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    worker bigint NOT NULL,
+    host text NOT NULL,
+    pid integer,
+    executor text NOT NULL,
+    queue text NOT NULL,
+    bundle text,
+    bundle_version text,
+    code_hash text,
+    exit_code integer,
+    signal integer,
+    reason text,
+    peak_rss bigint,
+    cpu_time double precision,
+    log text,
+    CONSTRAINT try_ended CHECK (((state = ANY (ARRAY['running'::text, 'deferred'::text, 'up_for_reschedule'::text])) = (ended_at IS NULL))),
+    CONSTRAINT try_hot_state_check CHECK ((state = ANY (ARRAY['running'::text, 'deferred'::text, 'up_for_reschedule'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'lost'::text, 'lease_expired'::text, 'drained'::text, 'code_mismatch'::text, 'restarted'::text]))),
+    CONSTRAINT try_hot_try_number_check CHECK ((try_number >= 1))
+)
+PARTITION BY RANGE (run_key);
+
+CREATE TABLE public.try_hot (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    try_number integer NOT NULL,
+    claim integer NOT NULL,
+    state text NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    worker bigint NOT NULL,
+    host text NOT NULL,
+    pid integer,
+    executor text NOT NULL,
+    queue text NOT NULL,
+    bundle text,
+    bundle_version text,
+    code_hash text,
+    exit_code integer,
+    signal integer,
+    reason text,
+    peak_rss bigint,
+    cpu_time double precision,
+    log text,
+    CONSTRAINT try_ended CHECK (((state = ANY (ARRAY['running'::text, 'deferred'::text, 'up_for_reschedule'::text])) = (ended_at IS NULL))),
+    CONSTRAINT try_hot_state_check CHECK ((state = ANY (ARRAY['running'::text, 'deferred'::text, 'up_for_reschedule'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'lost'::text, 'lease_expired'::text, 'drained'::text, 'code_mismatch'::text, 'restarted'::text]))),
+    CONSTRAINT try_hot_try_number_check CHECK ((try_number >= 1))
+)
+WITH (fillfactor='70', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_scale_factor='0');
+
+CREATE VIEW public.try AS
+ SELECT try_hot.run_key,
+    try_hot.task_id,
+    try_hot.map_path,
+    try_hot.try_number,
+    try_hot.claim,
+    try_hot.state,
+    try_hot.started_at,
+    try_hot.ended_at,
+    try_hot.worker,
+    try_hot.host,
+    try_hot.pid,
+    try_hot.executor,
+    try_hot.queue,
+    try_hot.bundle,
+    try_hot.bundle_version,
+    try_hot.code_hash,
+    try_hot.exit_code,
+    try_hot.signal,
+    try_hot.reason,
+    try_hot.peak_rss,
+    try_hot.cpu_time,
+    try_hot.log
+   FROM public.try_hot
+UNION ALL
+ SELECT try_history.run_key,
+    try_history.task_id,
+    try_history.map_path,
+    try_history.try_number,
+    try_history.claim,
+    try_history.state,
+    try_history.started_at,
+    try_history.ended_at,
+    try_history.worker,
+    try_history.host,
+    try_history.pid,
+    try_history.executor,
+    try_history.queue,
+    try_history.bundle,
+    try_history.bundle_version,
+    try_history.code_hash,
+    try_history.exit_code,
+    try_history.signal,
+    try_history.reason,
+    try_history.peak_rss,
+    try_history.cpu_time,
+    try_history.log
+   FROM public.try_history;
+
+CREATE TABLE public.variable (
+    key text NOT NULL,
+    value bytea NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.wakeup (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    run_key bigint,
+    task_id text,
+    name text,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT wakeup_check CHECK (((kind = 'run'::text) = (run_key IS NOT NULL))),
+    CONSTRAINT wakeup_check1 CHECK (((kind = 'run'::text) = (name IS NULL))),
+    CONSTRAINT wakeup_kind_check CHECK ((kind = ANY (ARRAY['run'::text, 'dag'::text, 'pool'::text, 'queue'::text])))
+)
+WITH (autovacuum_vacuum_threshold='10000', autovacuum_vacuum_scale_factor='0');
+
+ALTER TABLE public.wakeup ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.wakeup_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.xcom_history (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    try_number integer NOT NULL,
+    key text NOT NULL,
+    value text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+)
+PARTITION BY RANGE (run_key);
+
+CREATE TABLE public.xcom_hot (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    try_number integer NOT NULL,
+    key text NOT NULL,
+    value text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+)
+WITH (autovacuum_vacuum_threshold='10000', autovacuum_vacuum_scale_factor='0');
+
+CREATE VIEW public.xcom AS
+ SELECT xcom_hot.run_key,
+    xcom_hot.task_id,
+    xcom_hot.map_path,
+    xcom_hot.try_number,
+    xcom_hot.key,
+    xcom_hot.value,
+    xcom_hot.created_at
+   FROM public.xcom_hot
+UNION ALL
+ SELECT xcom_history.run_key,
+    xcom_history.task_id,
+    xcom_history.map_path,
+    xcom_history.try_number,
+    xcom_history.key,
+    xcom_history.value,
+    xcom_history.created_at
+   FROM public.xcom_history;
+
+ALTER TABLE ONLY public.alembic_version
+    ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
+
+ALTER TABLE ONLY public.callback
+    ADD CONSTRAINT callback_pkey PRIMARY KEY (callback_id);
+
+ALTER TABLE ONLY public.connection
+    ADD CONSTRAINT connection_pkey PRIMARY KEY (conn_id);
+
+ALTER TABLE ONLY public.dag_file
+    ADD CONSTRAINT dag_file_pkey PRIMARY KEY (path);
+
+ALTER TABLE ONLY public.dag
+    ADD CONSTRAINT dag_pkey PRIMARY KEY (dag_id);
+
+ALTER TABLE ONLY public.dag_version
+    ADD CONSTRAINT dag_version_pkey PRIMARY KEY (dag_id, number);
+
+ALTER TABLE ONLY public.event_history
+    ADD CONSTRAINT event_history_pkey PRIMARY KEY (run_key, event_id);
+
+ALTER TABLE ONLY public.event_hot
+    ADD CONSTRAINT event_hot_pkey PRIMARY KEY (run_key, event_id);
+
+ALTER TABLE ONLY public.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.process
+    ADD CONSTRAINT process_pkey PRIMARY KEY (process_id);
+
+ALTER TABLE ONLY public.run
+    ADD CONSTRAINT run_dag_id_run_id_key UNIQUE (dag_id, run_id);
+
+ALTER TABLE ONLY public.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (run_key);
+
+ALTER TABLE ONLY public.spec
+    ADD CONSTRAINT spec_pkey PRIMARY KEY (hash);
+
+ALTER TABLE ONLY public.task_history
+    ADD CONSTRAINT task_history_pkey PRIMARY KEY (run_key, task_id, map_path);
+
+ALTER TABLE ONLY public.task_hot
+    ADD CONSTRAINT task_hot_pkey PRIMARY KEY (run_key, task_id, map_path);
+
+ALTER TABLE ONLY public.try_history
+    ADD CONSTRAINT try_history_pkey PRIMARY KEY (run_key, task_id, map_path, try_number);
+
+ALTER TABLE ONLY public.try_hot
+    ADD CONSTRAINT try_hot_pkey PRIMARY KEY (run_key, task_id, map_path, try_number);
+
+ALTER TABLE ONLY public.variable
+    ADD CONSTRAINT variable_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.wakeup
+    ADD CONSTRAINT wakeup_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.xcom_history
+    ADD CONSTRAINT xcom_history_pkey PRIMARY KEY (run_key, task_id, map_path, try_number, key);
+
+ALTER TABLE ONLY public.xcom_hot
+    ADD CONSTRAINT xcom_hot_pkey PRIMARY KEY (run_key, task_id, map_path, try_number, key);
+
+CREATE INDEX audit_at ON public.audit USING btree (at);
+
+CREATE INDEX callback_taken ON public.callback USING btree (worker) WHERE (worker IS NOT NULL);
+
+CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE (worker IS NULL);
+
+CREATE INDEX dag_due ON public.dag USING btree (next_run_at) WHERE (present AND (NOT paused));
+
+CREATE INDEX dag_file_index ON public.dag USING btree (file);
+
+CREATE INDEX dag_version_spec ON public.dag_version USING btree (spec_hash);
+
+CREATE INDEX process_alive ON public.process USING btree (role) WHERE (ended_at IS NULL);
+
+CREATE INDEX run_by_date ON public.run USING btree (dag_id, logical_date DESC, run_key DESC);
+
+CREATE INDEX run_by_interval ON public.run USING btree (data_interval_start);
+
+CREATE INDEX run_by_type ON public.run USING btree (run_type, run_key) WHERE (run_type <> 'scheduled'::text);
+
+CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);
+
+CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_interval_start) WHERE interval_run;
+
+CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, rank, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
+
+CREATE INDEX task_queue ON public.task_hot USING btree (queue, priority DESC, rank, run_key, task_id) WHERE (state = 'queued'::text);
+
+CREATE INDEX task_skips ON public.task_hot USING btree (run_key) WHERE (skips IS NOT NULL);
+
+CREATE INDEX task_unfinished ON public.task_hot USING btree (dag_id, run_key, state, priority DESC, rank) WHERE (state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text, 'none'::text]));
+
+CREATE INDEX try_open ON public.try_hot USING btree (worker) WHERE (ended_at IS NULL);
+
+CREATE INDEX wakeup_due ON public.wakeup USING btree (kind, due_at, id);
+
+ALTER TABLE ONLY public.dag_version
+    ADD CONSTRAINT dag_version_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.dag_version
+    ADD CONSTRAINT dag_version_spec_hash_fkey FOREIGN KEY (spec_hash) REFERENCES public.spec(hash);
+
+ALTER TABLE ONLY public.run
+    ADD CONSTRAINT run_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id);
+
+ALTER TABLE ONLY public.run
+    ADD CONSTRAINT run_dag_id_version_fkey FOREIGN KEY (dag_id, version) REFERENCES public.dag_version(dag_id, number);
