@@ -33,6 +33,12 @@ class Entry(NamedTuple):
 
 ENTRIES = (
     Entry(
+        "demo",
+        "flow_cli.commands.demo",
+        Panel.START,
+        "Run a shop's nightly pipeline on a database of its own; kill a worker meanwhile.",
+    ),
+    Entry(
         "up",
         "flow_cli.commands.up",
         Panel.START,

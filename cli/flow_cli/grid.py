@@ -41,7 +41,7 @@ def draw(printer: Output, grid: Grid) -> None:
         printer.lines([], json_of(grid))
         return
     if not printer.out.isatty():
-        symbols = _can_write_symbols(printer.out.encoding)
+        symbols = can_write_symbols(printer.out.encoding)
         printer.out.writelines(
             "".join(piece.text for piece in line).rstrip() + "\n"
             for line in lines(grid, len(grid.runs), symbols=symbols, width=None)
@@ -118,7 +118,7 @@ def _draw_on_terminal(printer: Output, grid: Grid) -> None:
 
     console = console_on(printer.out)
     shown = fitting(grid, console.width) if grid.runs else 0
-    symbols = _can_write_symbols(printer.out.encoding)
+    symbols = can_write_symbols(printer.out.encoding)
     for line in lines(grid, shown, symbols=symbols, width=console.width):
         console.print(Text.assemble(*((piece.text, piece.style) for piece in line)))
     if shown < len(grid.runs):
@@ -155,7 +155,8 @@ def _pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def _can_write_symbols(encoding: str | None) -> bool:
+def can_write_symbols(encoding: str | None) -> bool:
+    """Whether every symbol of a state exists in the encoding of a stream."""
     try:
         "".join(look.symbol for look in LOOKS.values()).encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

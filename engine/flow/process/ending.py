@@ -10,7 +10,15 @@ import signal
 from enum import Enum
 from typing import Final, Protocol, assert_never
 
-from flow.decide import AfterTry, Ending, TryFacts, after_failure, after_loss, callback_after, lost
+from flow.decide import (
+    AfterTry,
+    Ending,
+    TryFacts,
+    after_failure,
+    after_loss,
+    lost,
+    orphaned_callback,
+)
 from flow.process.events import JobEnded
 from flow.process.messages import Outcome
 from flow.states import TaskState, TryState
@@ -54,14 +62,12 @@ def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending
             assert_never(cause)
 
 
-def needs_callback(state: TaskState, ended: JobEnded | None) -> str | None:
+def needs_callback(state: TaskState, ended: JobEnded) -> str | None:
     """The kind of callback to run in a process of its own, since the try's own died before it.
 
     `state` is what becomes of the task.
     """
-    if ended is not None and isinstance(ended.result, Outcome):
-        return None
-    return callback_after(state)
+    return None if isinstance(ended.result, Outcome) else orphaned_callback(state)
 
 
 def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:

@@ -100,7 +100,7 @@ def _keep(one: _Running, globals_: Sequence[str]) -> None:
     if now >= one.next_start:
         one.started = now
         one.process = subprocess.Popen(
-            [sys.executable, "-m", "flow_cli", *globals_, *one.member.arguments],
+            [sys.executable, "-P", "-m", "flow_cli", *globals_, *one.member.arguments],
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             env={**os.environ, FOLLOWS: str(os.getpid())},
