@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from flow.config import load
+from flow.decide import Ending
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.ops.deployment import Deployment
 from flow.roles.schedule.role import Scheduler, Settings
@@ -113,8 +114,7 @@ class World:
         self, claimed: Claimed, state: TaskState = TaskState.SUCCESS, value: str | None = None
     ) -> set[Claim]:
         """Report how a try ended; the claims that still counted."""
-        report = Report(
-            claimed.key,
+        ending = Ending(
             state,
             TryState(state.value),
             exit_code=0 if state is TaskState.SUCCESS else 1,
@@ -123,7 +123,7 @@ class World:
             value=value,
         )
         with transaction(self.conn, "test"):
-            return tries.report(self.conn, [report])
+            return tries.report(self.conn, [Report(claimed.key, ending)])
 
     def finish(self, states: Mapping[str, TaskState] | None = None) -> None:
         """Let everything run to its end: success, unless `states` says otherwise by task id."""

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import signal
 from enum import Enum
-from typing import Final, NamedTuple, Protocol, assert_never
+from typing import Final, Protocol, assert_never
 
-from flow.decide import AfterTry, TryFacts, after_failure, after_loss
+from flow.decide import (
+    AfterTry,
+    Ending,
+    TryFacts,
+    after_failure,
+    after_loss,
+    lost,
+    orphaned_callback,
+)
 from flow.process.events import JobEnded
 from flow.process.messages import Outcome
 from flow.states import TaskState, TryState
@@ -35,28 +43,6 @@ class StopCause(Enum):
     DRAIN = "drain"
 
 
-class Ending(NamedTuple):
-    """The end of a try, decided: what becomes of the task, and how the try is closed."""
-
-    state: TaskState
-    try_state: TryState
-    reason: str | None = None
-    delay: float | None = None
-    """Seconds until a waiting state ends."""
-    again: bool = False
-    """The try cost nothing: the task is scheduled for another number, with one more allowed."""
-    exit_code: int | None = None
-    signal: int | None = None
-    peak_rss: int | None = None
-    """Bytes."""
-    cpu_time: float | None = None
-    """Seconds."""
-    code_hash: str | None = None
-    skips: tuple[str, ...] = ()
-    value: str | None = None
-    """JSON of the return value, for XCom `return_value`."""
-
-
 def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending | None:
     """How a try has ended; None: nobody is to hear of it."""
     outcome = ended.result if isinstance(ended.result, Outcome) else None
@@ -76,26 +62,12 @@ def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending
             assert_never(cause)
 
 
-def lost(task: TryFacts, reason: str) -> Ending:
-    """The end of a try that went down with its zygote or its worker, or was never started."""
-    after = after_loss(task)
-    return Ending(
-        state=after.state,
-        try_state=TryState.LOST if after.again else TryState.FAILED,
-        reason=reason if after.again else f"worker_lost: {reason}",
-        delay=after.delay,
-        again=after.again,
-    )
-
-
-def needs_callback(state: TaskState, ended: JobEnded | None) -> str | None:
+def needs_callback(state: TaskState, ended: JobEnded) -> str | None:
     """The kind of callback to run in a process of its own, since the try's own died before it.
 
     `state` is what becomes of the task.
     """
-    if ended is not None and isinstance(ended.result, Outcome):
-        return None
-    return {TaskState.FAILED: "failure", TaskState.UP_FOR_RETRY: "retry"}.get(state)
+    return None if isinstance(ended.result, Outcome) else orphaned_callback(state)
 
 
 def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.process.ending import lost, needs_callback
+from flow.decide import lost, orphaned_callback
 from flow.store import callbacks, tries
 from flow.store.callbacks import NewCallback
 from flow.store.connect import Conn
@@ -12,14 +12,14 @@ from flow.store.tries import Open, Report
 def free(conn: Conn, worker: int, reason: str) -> int:
     """Close the tries that a process left open, and release its callbacks; how many tries."""
     left = tries.left_open(conn, worker)
-    reports = [Report(one.key, *lost(one, reason)) for one in left]
+    reports = [Report(one.key, lost(one, reason)) for one in left]
     tries.report(conn, reports)
     callbacks.add(
         conn,
         [
             _callback(one, kind, reason)
             for one, said in zip(left, reports, strict=True)
-            if (kind := needs_callback(said.state, None)) is not None
+            if (kind := orphaned_callback(said.ending.state)) is not None
         ],
     )
     callbacks.release(conn, worker)

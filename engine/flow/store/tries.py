@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from flow.states import TaskState, TryState
+from flow.decide import Ending
 from flow.store.connect import Conn
 
 
@@ -80,24 +80,10 @@ class Open(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The end of a try, decided: what becomes of the task, and how the try is closed."""
+    """The end of a try, for the store: who says it, and what was decided."""
 
     claim: Claim
-    state: TaskState
-    try_state: TryState
-    reason: str | None = None
-    delay: float | None = None
-    """Seconds until a waiting state ends."""
-    again: bool = False
-    """The try cost nothing: the task is scheduled for another number, with one more allowed."""
-    exit_code: int | None = None
-    signal: int | None = None
-    peak_rss: int | None = None
-    cpu_time: float | None = None
-    code_hash: str | None = None
-    skips: tuple[str, ...] = ()
-    value: str | None = None
-    """JSON of the return value, stored as XCom `return_value`."""
+    ending: Ending
     pid: int | None = None
     log: str | None = None
 
@@ -257,24 +243,25 @@ def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
     """Write how tries ended; returns the claims that still counted. The others changed nothing."""
     if not reports:
         return set()
+    ends = [one.ending for one in reports]
     rows = conn.execute(
         _REPORT,
         {
             **_keys([one.claim for one in reports]),
-            "state": [one.state.value for one in reports],
-            "try_state": [one.try_state.value for one in reports],
-            "reason": [one.reason for one in reports],
-            "delay": [one.delay for one in reports],
-            "again": [one.again for one in reports],
+            "state": [end.state.value for end in ends],
+            "try_state": [end.try_state.value for end in ends],
+            "reason": [end.reason for end in ends],
+            "delay": [end.delay for end in ends],
+            "again": [end.again for end in ends],
+            "exit_code": [end.exit_code for end in ends],
+            "signal": [end.signal for end in ends],
+            "peak_rss": [end.peak_rss for end in ends],
+            "cpu_time": [end.cpu_time for end in ends],
+            "code_hash": [end.code_hash for end in ends],
+            "skips": [",".join(end.skips) or None for end in ends],
+            "value": [end.value for end in ends],
             "pid": [one.pid for one in reports],
             "log": [one.log for one in reports],
-            "exit_code": [one.exit_code for one in reports],
-            "signal": [one.signal for one in reports],
-            "peak_rss": [one.peak_rss for one in reports],
-            "cpu_time": [one.cpu_time for one in reports],
-            "code_hash": [one.code_hash for one in reports],
-            "skips": [",".join(one.skips) or None for one in reports],
-            "value": [one.value for one in reports],
         },
     )
     return {_claim(row) for row in rows}

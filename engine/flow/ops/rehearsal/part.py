@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from flow.decide import TaskFacts
+from flow.decide import Ending, TaskFacts
 from flow.graph.spec import TaskSpec
 from flow.ops.rehearsal.news import TaskResult, TryResult
-from flow.process.ending import Ending
 from flow.states import TaskState, TryState
 
 

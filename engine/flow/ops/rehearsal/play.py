@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from flow.decide import RunFacts, View, decide
+from flow.decide import RunFacts, View, decide, lost, orphaned_callback
 from flow.errors import ProtocolError
 from flow.graph import Graph
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
 from flow.ops.rehearsal.part import Part
 from flow.ops.stage import Happening, Interrupted, Output, Stage
-from flow.process.ending import ZYGOTE_DIED, StopCause, ending, lost, needs_callback
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.messages import CallbackJob, Outcome, RunInfo, TaskJob
 from flow.states import RunState, TaskState
@@ -207,7 +207,7 @@ class Play:
         if found.value is not None:
             self._memory.returned(part.task_id, found.value)
         part.end(found, datetime.now(UTC), wait=self._pace.wait)
-        yield from self._after(part, ended)
+        yield from self._after(part, needs_callback(found.state, ended))
 
     def _lose(self, job_id: int) -> Iterator[News]:
         """A job went down with the zygote."""
@@ -215,16 +215,16 @@ class Play:
         if isinstance(job, _Calling):
             yield Warned(f"{job.name} failed: {ZYGOTE_DIED}")
             return
-        job.part.end(lost(job.part, ZYGOTE_DIED), datetime.now(UTC), wait=self._pace.wait)
-        yield from self._after(job.part, None)
+        found = lost(job.part, ZYGOTE_DIED)
+        job.part.end(found, datetime.now(UTC), wait=self._pace.wait)
+        yield from self._after(job.part, orphaned_callback(found.state))
 
-    def _after(self, part: Part, ended: JobEnded | None) -> Iterator[News]:
-        """What follows the end of a try."""
+    def _after(self, part: Part, kind: str | None) -> Iterator[News]:
+        """What follows the end of a try; `kind` of callback is owed, if any."""
         last = part.tries[-1]
         waits = part.due_at - last.ended_at if part.due_at else None
         retry_in = waits.total_seconds() if waits is not None else None
         yield TryEnded(part.task_id, last.try_number, part.state.value, last.reason, retry_in)
-        kind = needs_callback(part.state, ended)
         if kind is not None and kind in part.spec.callbacks:
             self._call_back_for_task(part, kind, last.try_number)
         self._decide([part.task_id])

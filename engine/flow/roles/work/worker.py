@@ -15,10 +15,11 @@ from typing import Final
 
 import psutil
 
+from flow.decide import Ending, lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import FlowError
 from flow.process import alarm, environment, tree
-from flow.process.ending import ZYGOTE_DIED, Ending, StopCause, ending, lost, needs_callback
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -103,16 +104,16 @@ class Worker:
             return
         found = ending(held.task, ended, held.cause)
         if found is not None:
-            self._owe(held, found, ended)
+            self._owe(held, found, needs_callback(found.state, ended))
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
         if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            self._owe(held, lost(held.task, ZYGOTE_DIED), None)
+            found = lost(held.task, ZYGOTE_DIED)
+            self._owe(held, found, orphaned_callback(found.state))
 
-    def _owe(self, held: HeldTry, found: Ending, ended: JobEnded | None) -> None:
-        said = Report(held.task.key, *found, pid=held.pid, log=held.log)
-        kind = needs_callback(said.state, ended)
+    def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
+        said = Report(held.task.key, found, pid=held.pid, log=held.log)
         self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
     def enforce(self) -> None:
@@ -337,7 +338,7 @@ def _callback(task: Claimed, said: Report, kind: str) -> NewCallback:
         run_key=task.run_key,
         dag_id=task.dag_id,
         kind=kind,
-        reason=said.reason or "failed",
+        reason=said.ending.reason or "failed",
         executor=task.executor,
         queue=task.queue,
         task_id=task.task_id,
