@@ -88,14 +88,19 @@ class Report(NamedTuple):
     log: str | None = None
 
 
-# In admission order, passing over what other workers are taking; index task_queue. Opens the try in
-# the same statement, so a try that has a number and a start has a row. Locks the tasks it takes.
+# In admission order, passing over what other workers are taking; index task_queue, of each queue no
+# more than the limit: with `queue = any(…)` every queued task was read and sorted for each claim.
+# Opens the try in the same statement, so a try that has a number and a start has a row. Locks the
+# tasks it takes, and for a moment as many of each further queue it serves.
 _CLAIM = """
 with picked as materialized (
-  select run_key, task_id, map_path from task_hot
-  where state = 'queued' and executor = %(executor)s and queue = any(%(queues)s::text[])
-  order by priority desc, rank, run_key, task_id limit %(limit)s
-  for update skip locked),
+  select q.run_key, q.task_id, q.map_path
+  from unnest(%(queues)s::text[]) as served(queue),
+    lateral (select run_key, task_id, map_path, priority, rank from task_hot t
+      where t.state = 'queued' and t.executor = %(executor)s and t.queue = served.queue
+      order by t.priority desc, t.rank, t.run_key, t.task_id limit %(limit)s
+      for update skip locked) as q
+  order by q.priority desc, q.rank, q.run_key, q.task_id limit %(limit)s),
 claimed as (
   update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
     started_at = clock_timestamp(), reason = null
