@@ -219,15 +219,23 @@ def test_losses_cost_no_retry_until_they_are_too_many_in_a_row(world: World):
 
 
 def test_a_process_is_overdue_only_after_standing_still_before_our_eyes():
-    watch = Watch()
+    watch = Watch(pace=5.0)
     seen = Observed(1, "work", "h", 1, heartbeat=7, lost_after=10.0)
     assert watch.overdue([seen], 100.0) == []
     assert watch.overdue([seen], 109.9) == []
     assert watch.overdue([seen._replace(heartbeat=8)], 110.0) == []
     assert watch.overdue([seen._replace(heartbeat=8)], 119.9) == []
-    watch.forget()  # an outage: whatever was seen before does not count
-    assert watch.overdue([seen._replace(heartbeat=8)], 500.0) == []
-    assert watch.overdue([seen._replace(heartbeat=8)], 510.0) == [seen._replace(heartbeat=8)]
+    assert watch.overdue([seen._replace(heartbeat=8)], 120.0) == [seen._replace(heartbeat=8)]
+
+
+def test_a_time_in_which_nobody_looked_makes_nobody_lost():
+    watch = Watch(pace=2.0)
+    seen = Observed(1, "work", "h", 1, heartbeat=7, lost_after=10.0)
+    assert watch.overdue([seen], 100.0) == []
+    # The database stood still, or this scheduler did: the worker may not have been heard either.
+    assert watch.overdue([seen], 500.0) == []
+    assert watch.overdue([seen], 502.0) == []
+    assert watch.overdue([seen], 506.0) == [seen]
 
 
 def test_a_loss_is_declared_once_and_not_of_one_that_moved(world: World):

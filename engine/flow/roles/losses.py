@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from flow.decide import AfterTry, after_loss
 from flow.states import TaskState, TryState
 from flow.store import callbacks, tries
 from flow.store.connect import Conn
-from flow.store.tries import Open, Report
+from flow.store.tries import Claim, Open, Report
 
 
-def free(conn: Conn, worker: int, reason: str) -> int:
-    """Close the tries that a process left open, and release its callbacks; how many tries."""
-    left = tries.left_open(conn, worker)
+def free(
+    conn: Conn,
+    worker: int,
+    reason: str,
+    *,
+    held: Collection[Claim] = (),
+    held_callbacks: Collection[int] = (),
+) -> int:
+    """Close the tries that a process left open and release its callbacks; how many tries.
+
+    Where the process lives, `held` and `held_callbacks` name what it has not let go of.
+    """
+    left = [one for one in tries.left_open(conn, worker) if one.key not in held]
     tries.report(conn, [_report(one, after_loss(one), reason) for one in left])
     callbacks.add(
         conn,
@@ -32,7 +44,7 @@ def free(conn: Conn, worker: int, reason: str) -> int:
             if not after_loss(one).again
         ],
     )
-    callbacks.release(conn, worker)
+    callbacks.release(conn, worker, held_callbacks)
     return len(left)
 
 

@@ -54,6 +54,12 @@ def lost(task: Claimed, reason: str) -> Report:
     )
 
 
+def unstartable(task: Claimed, reason: str) -> Report:
+    """The report for a try that can have no process, on any worker: it has failed."""
+    after = after_failure(task)
+    return Report(task.key, after.state, TryState.FAILED, reason, delay=after.delay)
+
+
 def needs_callback(report: Report, ended: JobEnded | None) -> str | None:
     """The kind of callback to run in a process of its own, since the try's own died before it."""
     if ended is not None and isinstance(ended.result, Outcome):

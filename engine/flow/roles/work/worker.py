@@ -15,8 +15,8 @@ from typing import Final
 
 import psutil
 
-from flow.errors import FlowError
-from flow.process import alarm, environment, tree
+from flow.errors import ProtocolError
+from flow.process import alarm
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -26,17 +26,19 @@ from flow.process.events import (
     ZygoteReady,
 )
 from flow.process.host import Host
+from flow.process.messages import Refused
 from flow.roles.losses import free
 from flow.roles.work import marker
-from flow.roles.work.ending import StopCause, lost, needs_callback, report
+from flow.roles.work.ending import StopCause, lost, needs_callback, report, unstartable
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
+from flow.roles.work.succession import succeed
 from flow.store import callbacks, processes, tries, wakeups
-from flow.store.callbacks import NewCallback
+from flow.store.callbacks import ClaimedCallback, NewCallback
 from flow.store.connect import Conn, transaction
 from flow.store.notify import QUEUED, WAKE, Notifier
-from flow.store.tries import Claimed, Report
+from flow.store.tries import Claim, Claimed, Report
 
 log = logging.getLogger(__name__)
 
@@ -100,15 +102,17 @@ class Worker:
             return
         said = report(held.task, ended, held.cause)
         if said is not None:
-            kind = needs_callback(said, ended)
-            self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+            self._owe(held.task, said, ended)
+
+    def _owe(self, task: Claimed, said: Report, ended: JobEnded | None = None) -> None:
+        """Put a report into the outbox, with the callback that has to run instead of the try's."""
+        kind = needs_callback(said, ended)
+        self._outbox.append((said, _callback(task, said, kind) if kind else None))
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
         if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            said = lost(held.task, "the worker's zygote died")
-            kind = needs_callback(said, None)
-            self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+            self._owe(held.task, lost(held.task, "the worker's zygote died"))
 
     def enforce(self) -> None:
         """End tries that have run longer than they may."""
@@ -148,6 +152,11 @@ class Worker:
         self._beat_at = 0.0
 
     @property
+    def running(self) -> bool:
+        """Whether any process of a try or callback is left."""
+        return bool(self._held)
+
+    @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""
         return not self._held and not self._outbox and not self._done_callbacks
@@ -165,7 +174,8 @@ class Worker:
 
     def register(self, conn: Conn) -> None:
         """Take a row of our own, after ending what dead predecessors on this host left."""
-        self._succeed(conn)
+        succeed(conn, self.settings.home, self.hostname)
+        # The lock is there before others can see the row: else they would take us for dead.
         with transaction(conn, "work.register"):
             self.process_id = processes.register(
                 conn,
@@ -179,23 +189,8 @@ class Worker:
                 slots=self.settings.slots,
             )
             wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
-        self.marker.take(self.process_id)
+            self.marker.take(self.process_id)
         self.notifier.send(conn, WAKE)
-
-    def _succeed(self, conn: Conn) -> None:
-        """A supervisor's death is reported by its successor at once."""
-        for dead in processes.on_host(conn, "work", self.hostname):
-            text = marker.of_dead(self.settings.home, dead.process_id)
-            if text is None:
-                continue
-            tree.kill_marked(environment.marker(text))
-            with transaction(conn, "work.succeed"):
-                if processes.end(conn, dead.process_id, "died"):
-                    free(conn, dead.process_id, f"worker {dead.process_id} on {dead.host} died")
-            marker.forget(self.settings.home, dead.process_id)
-            log.warning(
-                "worker %d (pid %d) had died here; freed its tries", dead.process_id, dead.pid
-            )
 
     def beat(self, conn: Conn) -> None:
         """Heartbeat, lease, and the claims that no longer count: one round for all tries."""
@@ -207,15 +202,34 @@ class Worker:
         with transaction(conn, "work.heartbeat", durable=False):
             assert self.process_id is not None  # registered above
             alive = processes.heartbeat(conn, self.process_id)
-            stale = tries.stale(conn, [held.task.key for held in holding.values()])
+            counting = tries.held(conn, self.process_id)
+            taken = callbacks.held(conn, self.process_id)
         if not alive:
             self._on_lost()
             return
         self.host.renew(sent + self.settings.lease)
         for job_id, held in holding.items():
-            if held.task.key in stale:
+            if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
+        self._let_go(conn, counting, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
+
+    def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
+        """Free what the store says we hold and we do not: the answer to a claim was lost."""
+        held = {one.task.key for one in self._tries().values()}
+        held |= {said.claim for said, _ in self._outbox}
+        running = {
+            h.callback.callback_id for h in self._held.values() if isinstance(h, HeldCallback)
+        }
+        running |= set(self._done_callbacks)
+        if claims <= held and callback_ids <= running:
+            return
+        assert self.process_id is not None  # it has just beaten
+        reason = f"worker {self.process_id} did not learn that it had claimed it"
+        with transaction(conn, "work.release"):
+            freed = free(conn, self.process_id, reason, held=held, held_callbacks=running)
+        log.warning("freed %d tries that were claimed and never started", freed)
+        self.notifier.send(conn, WAKE)
 
     def _on_lost(self) -> None:
         """We were taken for lost: nothing we hold counts any more, and another may have it."""
@@ -245,9 +259,8 @@ class Worker:
                 reply = answer(conn, task, question.message, self.settings)
                 try:
                     self.host.reply(question.job_id, reply)
-                except FlowError as error:
-                    log.warning("job %d: %s", question.job_id, error)
-                    self.host.stop(question.job_id, self.settings.kill_grace)
+                except ProtocolError as error:  # larger than a message may be
+                    self.host.reply(question.job_id, Refused(error=error.message))
             del self._questions[0]
 
     def _report(self, conn: Conn) -> None:
@@ -294,11 +307,30 @@ class Worker:
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
         self.backlog = len(taken) == limit or len(waiting) == limit
         for task in taken:
-            job = try_job(task, self.settings)
-            self._held[self.host.start(job)] = HeldTry(task, job.log)
+            self._start(task)
         for callback in waiting:
-            order = callback_job(callback, self.settings)
-            self._held[self.host.start(order)] = HeldCallback(callback, order.log)
+            self._start_callback(callback)
+
+    def _start(self, task: Claimed) -> None:
+        """Give a claimed task a process. Whatever comes of it, its claim is held or reported."""
+        job = try_job(task, self.settings)
+        try:
+            self._held[self.host.start(job)] = HeldTry(task, job.log)
+        except ProtocolError as error:  # its run's conf is larger than a message may be
+            self._owe(task, unstartable(task, error.message))
+        except OSError as error:
+            self._owe(task, lost(task, f"the worker could not start it: {error}"))
+
+    def _start_callback(self, callback: ClaimedCallback) -> None:
+        """Give a callback a process; the next heartbeat frees one that could not get it."""
+        job = callback_job(callback, self.settings)
+        try:
+            self._held[self.host.start(job)] = HeldCallback(callback, job.log)
+        except ProtocolError as error:
+            log.error("callback %d cannot run: %s", callback.callback_id, error.message)
+            self._done_callbacks.append(callback.callback_id)
+        except OSError as error:
+            log.warning("callback %d could not be started: %s", callback.callback_id, error)
 
     def retire(self, conn: Conn) -> None:
         """Close our row; the last thing a worker does."""
