@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import zip_longest
 
 import psutil
@@ -55,15 +56,16 @@ WORKING = {
 STARTING = {
     "schedule": around("schedule.register"),
     "work": around("work.register", "work.succeed"),
-    "parse": around("parse.register"),
 }
 """Points that a role comes by when it starts after another one's death."""
 
-PARSING = around("parse.heartbeat", "parse.store", "parse.fail", "parse.hide")
+PARSING = around(
+    "parse.register", "parse.heartbeat", "parse.store", "parse.fail", "parse.hide", "parse.retire"
+)
 
 ENDING = [
-    ("work.drain.before_commit", "schedule.retire.before_commit", "parse.retire.before_commit"),
-    ("work.drain.after_commit", "schedule.retire.after_commit", "parse.retire.after_commit"),
+    ("work.drain.before_commit", "schedule.retire.before_commit"),
+    ("work.drain.after_commit", "schedule.retire.after_commit"),
     ("work.retire.before_commit",),
     ("work.retire.after_commit",),
 ]
@@ -155,46 +157,52 @@ def test_killed_at_work(attack: Attack) -> None:
     for points in zip_longest(*WORKING.values()):
         for point in filter(None, points):
             attack.strike(point)
+    for role, points in STARTING.items():
+        for point in points:
+            attack.strike(point, partial(attack.kill_one, role))
     finish(attack)
 
 
-def test_killed_while_starting_and_parsing(attack: Attack) -> None:
-    broken = attack.deployment.dags / "broken.py"
-    provocations: dict[str, Callable[[], object]] = {
-        "parse.heartbeat": lambda: None,
-        "parse.store": lambda: attack.deployment.write("other.py", _other(attack)),
-        "parse.fail": lambda: attack.deployment.write("broken.py", f"1 / 0  # {_count(attack)}"),
-        "parse.hide": broken.unlink,
-    }
-    for point in PARSING:
-        if point.startswith("parse.hide"):
-            attack.deployment.write("broken.py", "1 / 0")
-            wait_until(lambda: _is_known(attack, broken.name), "the broken file to be noticed")
-        attack.strike(point, provocations[point.rpartition(".")[0]])
-    for points in zip_longest(*STARTING.values()):
-        for role, point in zip(STARTING, points, strict=True):
-            if point is not None:
-                attack.strike(point, lambda role=role: attack.kill_one(role))  # type: ignore[misc]
-    finish(attack)
+def test_parsers_killed() -> None:
+    """A parser that dies leaves whole versions of files or none, and another one goes on."""
+    with deployed(SETTINGS) as deployment:
+        assert deployment.flow("db", "migrate").code == 0
+        _write_other(deployment, "before")
+        deployment.parse()
+        deployment.start("schedule")
+        broken = deployment.dags / "broken.py"
+        provocations: dict[str, Callable[[], object]] = {
+            "parse.store": lambda: _write_other(deployment, point.replace(".", "_")),
+            "parse.fail": lambda: deployment.write("broken.py", f"1 / 0  # {point}"),
+            "parse.hide": broken.unlink,
+        }
+        for point in PARSING:
+            if point.startswith("parse.hide"):
+                deployment.write("broken.py", "1 / 0")
+                deployment.parse()
+            provocations.get(point.rpartition(".")[0], lambda: None)()
+            parser = deployment.start("parse", FLOW_FAULTS=f"{point}=kill")
+            if point.startswith("parse.retire"):
+                deployment.wait_for_roles("parse", watched=parser)
+                parser.send(signal.SIGTERM)
+            assert parser.wait() == -signal.SIGKILL, parser.text()
+        deployment.parse()
+        found = deployment.ask("tasks", "list", "other", deployment.run("other"))
+        assert [task["task_id"] for task in found] == ["parse_store_after_commit"]
+        assert deployment.ask("dags", "errors") == []
 
 
-def _count(attack: Attack) -> int:
-    return len(attack.deployment.marks("never")) + sum(map(attack.armory.has_acted, PARSING))
-
-
-def _other(attack: Attack) -> str:
-    return f"""
+def _write_other(deployment: Deployment, task_id: str) -> None:
+    deployment.write(
+        "other.py",
+        f"""
         from flow import DAG
         from flow.operators.empty import EmptyOperator
 
         with DAG("other", schedule=None):
-            EmptyOperator(task_id="task_{_count(attack)}")
-        """
-
-
-def _is_known(attack: Attack, name: str) -> bool:
-    errors = attack.deployment.ask("dags", "errors")
-    return any(name in str(error) for error in errors)
+            EmptyOperator(task_id="{task_id}")
+        """,
+    )
 
 
 def test_killed_while_ending(attack: Attack) -> None:
@@ -206,7 +214,7 @@ def test_killed_while_ending(attack: Attack) -> None:
 def test_database_killed(attack: Attack) -> None:
     """The embedded server comes back by itself, because a role needs it."""
     server = attack.deployment.embedded
-    for _ in range(3):
+    for _ in range(2):
         before = _postmaster(attack.deployment)
         psutil.Process(before).kill()
         wait_until(
@@ -214,8 +222,9 @@ def test_database_killed(attack: Attack) -> None:
             "the next server",
             seconds=60,
         )
-        wait_until(lambda: _runs_go_on(attack.deployment), "runs to go on")
+        _see_work_go_on(attack.deployment)
     finish(attack)
+    assert "starting it again" not in attack.up.text(), "a role died with the database"
 
 
 def _postmaster(deployment: Deployment) -> int:
@@ -223,9 +232,9 @@ def _postmaster(deployment: Deployment) -> int:
     return int(lines[0])
 
 
-def _runs_go_on(deployment: Deployment) -> bool:
-    before = len(list((deployment.folder / "m").iterdir()))
-    wait_until(
-        lambda: len(list((deployment.folder / "m").iterdir())) > before, "another task", seconds=60
-    )
-    return True
+def _see_work_go_on(deployment: Deployment) -> None:
+    def count() -> int:
+        return len(list((deployment.folder / "m").iterdir()))
+
+    before = count()
+    wait_until(lambda: count() > before, "another task", seconds=60)
