@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
 
@@ -98,9 +99,9 @@ def test_every_point_of_roles_and_processes_is_here() -> None:
 class Attack:
     """A deployment at work, and points to strike at."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: Deployment, points: Sequence[str], action: str) -> None:
         self.deployment = deployment
-        self.armory = Armory(deployment, POINTS)
+        self.armory = Armory(deployment, points, action)
         self.up = self._up()
         steady.begin(deployment)
 
@@ -115,12 +116,14 @@ class Attack:
 
     def kill_one(self, role: str) -> None:
         """SIGKILL a process of a role, whichever."""
-        found = wait_until(lambda: self._members(role), f"a process of {role}")
+        found = wait_until(
+            lambda: [one for one in self.members() if role in _arguments(one)], f"a {role}"
+        )
         found[0].send_signal(signal.SIGKILL)
 
-    def _members(self, role: str) -> list[psutil.Process]:
-        members = psutil.Process(self.up.process.pid).children()
-        return [one for one in members if role in _arguments(one)]
+    def members(self) -> list[psutil.Process]:
+        """The roles that run."""
+        return psutil.Process(self.up.process.pid).children()
 
     def end_at(self, points: tuple[str, ...]) -> None:
         """Stop everything with points armed, and start it again."""
@@ -139,10 +142,17 @@ def _arguments(process: psutil.Process) -> list[str]:
         return []
 
 
+@contextmanager
+def attacked(points: Sequence[str] = POINTS, action: str = "kill") -> Iterator[Attack]:
+    """A deployment at work whose points, once armed, kill or do what else `action` says."""
+    with deployed(SETTINGS) as deployment:
+        yield Attack(deployment, points, action)
+
+
 @pytest.fixture
 def attack() -> Iterator[Attack]:
-    with deployed(SETTINGS) as deployment:
-        yield Attack(deployment)
+    with attacked() as prepared:
+        yield prepared
 
 
 def finish(attack: Attack) -> None:
@@ -209,6 +219,27 @@ def test_killed_while_ending(attack: Attack) -> None:
     for points in ENDING:
         attack.end_at(points)
     finish(attack)
+
+
+def test_stopped_within_a_transaction() -> None:
+    """The database ends the session of a role that stands still; it goes on in another one."""
+    points = ["schedule.decide.before_commit", "work.report.before_commit"]
+    with attacked(points, action="stop") as attack:
+        for point in points:
+            attack.strike(point)
+        stopped = [one for one in attack.members() if one.status() == psutil.STATUS_STOPPED]
+        assert len(stopped) == len(points)
+        wait_until(lambda: _sessions_ended(attack.deployment) == len(points), "the end of sessions")
+        for one in stopped:
+            one.send_signal(signal.SIGCONT)
+        finish(attack)
+        assert attack.up.text().count("idle-in-transaction timeout") == len(points)
+        assert "starting it again" not in attack.up.text(), "a role died of having been stopped"
+
+
+def _sessions_ended(deployment: Deployment) -> int:
+    log = deployment.embedded.log_path.read_text(encoding="utf-8")
+    return log.count("idle-in-transaction timeout")
 
 
 def test_database_killed(attack: Attack) -> None:
