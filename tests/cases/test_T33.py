@@ -40,8 +40,8 @@ BREAKS = [
     ),
     Break(
         "engine/flow/roles/schedule/rescue.py",
-        "            if silent >= process.lost_after:\n",
-        "            if silent >= process.lost_after / 100:\n",
+        "            silent = silent + passed if counter == process.heartbeat else 0.0\n",
+        "            silent = silent + passed\n",
     ),
     Break(
         "engine/flow/config.py",
