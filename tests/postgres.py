@@ -4,9 +4,7 @@ The server is the embedded one. FLOW_TEST_POSTGRES_BIN names the folder of anoth
 programs. Workers of pytest-xdist share the server; the last one to finish stops it. Where there is
 no PostgreSQL at all, tests are skipped, and fail under CI=true.
 
-Take the fixtures into a `conftest.py`:
-
-    from postgres import connection, database, server  # noqa: F401
+Its hooks and fixtures are taken into `tests/conftest.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,16 +104,43 @@ def _leave(folder: Path, users: int, embedded: Server) -> None:
         shutil.rmtree(elsewhere, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    """The server of this test session; skips where there is no PostgreSQL, fails there in CI."""
+_SERVER = pytest.StashKey[PostgresServer | NoPostgres]()
+_OPEN = pytest.StashKey[ExitStack]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start the server before any test runs, if one will ask for it.
+
+    Some tests make their process a subreaper, to which orphans move up, and end what moved up. The
+    server is an orphan by intention: it must have found its place before.
+    """
+    config = session.config
+    wanted = any("server" in getattr(item, "fixturenames", ()) for item in session.items)
+    if config.option.collectonly or not wanted:
+        return
+    stack = config.stash[_OPEN] = ExitStack()
     try:
-        with running_server() as found:
-            yield found
+        config.stash[_SERVER] = stack.enter_context(running_server())
     except NoPostgres as error:
+        config.stash[_SERVER] = error
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the server, unless another worker uses it."""
+    stack = session.config.stash.get(_OPEN, None)
+    if stack is not None:
+        stack.close()
+
+
+@pytest.fixture(scope="session")
+def server(pytestconfig: pytest.Config) -> PostgresServer:
+    """The server of this test session; skips where there is no PostgreSQL, fails there in CI."""
+    found = pytestconfig.stash[_SERVER]
+    if isinstance(found, NoPostgres):
         if os.environ.get("CI") == "true":
-            raise
-        pytest.skip(f"{error.message} {error.hint}")
+            raise found
+        pytest.skip(f"{found.message} {found.hint}")
+    return found
 
 
 @pytest.fixture

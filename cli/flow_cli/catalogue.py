@@ -33,6 +33,12 @@ class Entry(NamedTuple):
 
 ENTRIES = (
     Entry(
+        "demo",
+        "flow_cli.commands.demo",
+        Panel.START,
+        "Run a shop's nightly pipeline on a database of its own; kill a worker meanwhile.",
+    ),
+    Entry(
         "up",
         "flow_cli.commands.up",
         Panel.START,
@@ -85,6 +91,12 @@ ENTRIES = (
         "List the tasks of a run and their tries, and mark how they ended.",
     ),
     Entry(
+        "logs",
+        "flow_cli.commands.logs",
+        Panel.PIPELINES,
+        "Print the logs of tasks, by default of the last try.",
+    ),
+    Entry(
         "grid",
         "flow_cli.commands.grid",
         Panel.PIPELINES,
@@ -95,6 +107,12 @@ ENTRIES = (
         "flow_cli.commands.xcom",
         Panel.PIPELINES,
         "List and print XComs, the values that tasks pass on.",
+    ),
+    Entry(
+        "test",
+        "flow_cli.commands.test",
+        Panel.CI,
+        "Run a DAG of a file here and now, without any database.",
     ),
     Entry(
         "pools",

@@ -50,6 +50,17 @@ def written(value: object) -> str:
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
+def duration_text(seconds: float) -> str:
+    """A duration for people, in its two largest units: 0.8 s, 12 s, 4 min 5 s, 3 h 7 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for length, unit, smaller, name in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min")):
+        if whole >= length:
+            return f"{whole // length} {unit} {whole % length // smaller} {name}"
+    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+
+
 def printable(text: str) -> str:
     """The text without characters that a terminal would obey."""
     return text if text.isprintable() else text.translate(_ESCAPES)

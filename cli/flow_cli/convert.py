@@ -58,6 +58,8 @@ def _reader(annotation: Any, info: Any) -> Read | None:
         return None
     if get_origin(annotation) is list:
         return _reader(get_args(annotation)[0], info)
+    if get_origin(annotation) is tuple:
+        return _each([_reader(part, info) for part in get_args(annotation)])
     if not isinstance(annotation, type):
         return None
     if annotation in (str, bool):
@@ -69,6 +71,14 @@ def _reader(annotation: Any, info: Any) -> Read | None:
     if issubclass(annotation, Enum):
         return _choice(annotation)
     return None
+
+
+def _each(readers: list[Read | None]) -> Read | None:
+    """Reads several values that belong together, each in its own way."""
+    known = [read for read in readers if read is not None]
+    if len(known) < len(readers):
+        return None
+    return lambda values: tuple(read(part) for read, part in zip(known, values, strict=True))
 
 
 def _number(kind: Callable[[Any], float], least: float | None, most: float | None) -> Read:

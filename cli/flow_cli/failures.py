@@ -31,6 +31,9 @@ def failure_of(error: BaseException) -> Failure:
         return Failure("usage", _sentence(error), _usage_hint(error), exits.USAGE)
     if isinstance(error, typer.Abort):
         return Failure("aborted", "Nothing was changed.", "", exits.USAGE)
+    if isinstance(error, UnicodeEncodeError):
+        # Bytes of the command line that are no UTF-8 become characters that cannot be encoded.
+        return Failure("usage", "the command line is not UTF-8 text", "", exits.USAGE)
     if isinstance(error, OSError) and error.strerror:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         return Failure("system", what, SEE_DEBUG, exits.FAILED)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flow.ops.grid import Grid
 
 COLUMN = 3
+LEGEND_GAP = "  "
 ABSENT = Look(" ", " ", "")
 """The run's version did not have the task."""
 
@@ -40,10 +41,10 @@ def draw(printer: Output, grid: Grid) -> None:
         printer.lines([], json_of(grid))
         return
     if not printer.out.isatty():
-        symbols = _can_write_symbols(printer.out.encoding)
+        symbols = can_write_symbols(printer.out.encoding)
         printer.out.writelines(
             "".join(piece.text for piece in line).rstrip() + "\n"
-            for line in lines(grid, len(grid.runs), symbols=symbols)
+            for line in lines(grid, len(grid.runs), symbols=symbols, width=None)
         )
     else:
         _draw_on_terminal(printer, grid)
@@ -51,8 +52,11 @@ def draw(printer: Output, grid: Grid) -> None:
         printer.message(f"DAG {grid.dag_id} has no run yet")
 
 
-def lines(grid: Grid, shown: int, *, symbols: bool) -> list[Line]:
-    """The grid with its `shown` newest runs; letters instead of symbols where they cannot be."""
+def lines(grid: Grid, shown: int, *, symbols: bool, width: int | None) -> list[Line]:
+    """The grid with its `shown` newest runs; letters instead of symbols where they cannot be.
+
+    The legend is broken at `width`.
+    """
     runs = grid.runs[len(grid.runs) - shown :]
     zone = ZoneInfo(grid.timezone)
     name_width = names_width(grid)
@@ -74,7 +78,7 @@ def lines(grid: Grid, shown: int, *, symbols: bool) -> list[Line]:
         if state
     }
     if seen:
-        drawn += [[], _legend(seen, symbols)]
+        drawn += [[], *_legend(seen, symbols, width)]
     return drawn
 
 
@@ -114,7 +118,8 @@ def _draw_on_terminal(printer: Output, grid: Grid) -> None:
 
     console = console_on(printer.out)
     shown = fitting(grid, console.width) if grid.runs else 0
-    for line in lines(grid, shown, symbols=_can_write_symbols(printer.out.encoding)):
+    symbols = can_write_symbols(printer.out.encoding)
+    for line in lines(grid, shown, symbols=symbols, width=console.width):
         console.print(Text.assemble(*((piece.text, piece.style) for piece in line)))
     if shown < len(grid.runs):
         printer.message(f"showing {shown} of {len(grid.runs)} runs: the terminal is too narrow")
@@ -125,21 +130,33 @@ def _cells(states: Sequence[str | None], symbols: bool) -> Line:
     return [Piece(f"  {look.symbol if symbols else look.letter}", look.style) for look in looks]
 
 
-def _legend(seen: set[str], symbols: bool) -> Line:
-    pieces: Line = []
+def _legend(seen: set[str], symbols: bool, width: int | None) -> list[Line]:
+    """What the symbols mean, each together with its word on one line."""
+    legend: list[Line] = [[]]
+    used = 0
     for state, look in LOOKS.items():
-        if state in seen:
-            gap = "  " if pieces else ""
-            mark = look.symbol if symbols else look.letter
-            pieces += [Piece(gap + mark, look.style), Piece(f" {state}")]
-    return pieces
+        if state not in seen:
+            continue
+        mark = look.symbol if symbols else look.letter
+        entry = [Piece(mark, look.style), Piece(f" {state}")]
+        length = len(mark) + 1 + len(state)
+        if legend[-1] and width is not None and used + len(LEGEND_GAP) + length > width:
+            legend.append([])
+            used = 0
+        if legend[-1]:
+            legend[-1].append(Piece(LEGEND_GAP))
+            used += len(LEGEND_GAP)
+        legend[-1] += entry
+        used += length
+    return legend
 
 
 def _pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def _can_write_symbols(encoding: str | None) -> bool:
+def can_write_symbols(encoding: str | None) -> bool:
+    """Whether every symbol of a state exists in the encoding of a stream."""
     try:
         "".join(look.symbol for look in LOOKS.values()).encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -39,11 +39,11 @@ def aligned(cells: Cells) -> list[str]:
     column_widths = widths(cells)
     lines = []
     for row in (cells.headings, *cells.rows):
-        padded = [
-            _pad(text, column_width, right)
+        texts = [
+            padded(text, column_width, right)
             for text, column_width, right in zip(row, column_widths, cells.right, strict=True)
         ]
-        lines.append(GAP.join(padded).rstrip())
+        lines.append(GAP.join(texts).rstrip())
     return lines
 
 
@@ -55,12 +55,13 @@ def blocks(cells: Cells) -> list[str]:
         if lines:
             lines.append("")
         lines += [
-            f"{_pad(heading, name_width, False)}{GAP}{text}"
+            f"{padded(heading, name_width, False)}{GAP}{text}"
             for heading, text in zip(cells.headings, row, strict=True)
         ]
     return lines
 
 
-def _pad(text: str, width: int, right: bool) -> str:
+def padded(text: str, width: int, right: bool = False) -> str:
+    """The text with spaces up to a width in terminal columns; never cut."""
     space = " " * (width - width_of(text))
     return space + text if right else text + space

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from flow_cli.cells import duration_text
 from flow_cli.output import Column, Format, Output, Row
 
 if TYPE_CHECKING:
@@ -26,6 +28,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     return value
+
+
+def with_duration(row: Row) -> dict[str, Any]:
+    """The row with `took`, for people: how long it took, once it has ended."""
+    started, ended = row["started_at"], row["ended_at"]
+    took = None
+    if isinstance(started, datetime) and isinstance(ended, datetime):
+        took = duration_text((ended - started).total_seconds())
+    return {**row, "took": took}
 
 
 def print_page(

@@ -18,7 +18,7 @@ from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from waiting import limit
 
-NEEDS = ["flow logs"]  # the exit code also stands in the log
+NEEDS: list[str] = []
 
 BREAKS = [
     Break(
@@ -32,11 +32,11 @@ BREAKS = [
         "    if isinstance(error, SystemExit):\n        return _End(TaskState.SUCCESS, ended)\n",
     ),
     Break(
-        "engine/flow/roles/work/ending.py",
-        "    return _closed(task, ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+        "engine/flow/process/ending.py",
+        "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
         "    if ended.exit_code == 0:\n"
         "        return _reported(task, ended, Outcome(state=TaskState.SUCCESS, ended=0.0))\n"
-        "    return _closed(task, ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+        "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
     ),
     Break(
         "engine/flow/operators/bash.py",
@@ -135,12 +135,17 @@ class Ran:
 
 
 @pytest.fixture(scope="module")
-def ran() -> Iterator[Ran]:
-    with deployed({"worker.slots": 4}) as deployment:
-        deployment.write("ends.py", DAG)
-        deployment.up()
-        deployment.wait_for_dags("ends")
-        yield Ran(deployment, deployment.run_to_end("ends"))
+def deployment() -> Iterator[Deployment]:
+    with deployed({"worker.slots": 4}) as made:
+        made.write("ends.py", DAG)
+        made.up()
+        made.wait_for_dags("ends")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ran(deployment: Deployment) -> Ran:
+    return Ran(deployment, deployment.run_to_end("ends"))
 
 
 def test_states(ran: Ran) -> None:
@@ -169,3 +174,18 @@ def test_every_end_is_seen_soon(ran: Ran, task_id: str) -> None:
     found = ran.the_try(task_id)
     began, ended = (datetime.fromisoformat(found[key]) for key in ("started_at", "ended_at"))
     assert (ended - began).total_seconds() < limit(10)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "words"),
+    [
+        ("exit_three", "Task called sys.exit: exit code 3"),
+        ("exit_text", "Task called sys.exit: exit code 1: no more rows"),
+        ("interrupted", "KeyboardInterrupt"),
+        ("bash_skip", "Skipped: exit code 99"),
+    ],
+)
+def test_the_exit_stands_in_the_log(ran: Ran, task_id: str, words: str) -> None:
+    said = ran.deployment.flow("logs", "ends", ran.run["run_id"], task_id)
+    assert said.code == 0
+    assert words in said.out

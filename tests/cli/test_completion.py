@@ -12,7 +12,6 @@ from flow_cli.catalogue import ENTRIES
 
 COMPLETIONS = Path(__file__).parents[2] / "completions"
 COMMANDS = {entry.name for entry in ENTRIES}
-
 ASKED = [
     ("flow ", COMMANDS),
     ("flow conf", {"config"}),

@@ -1,3 +1,1 @@
 """Roles run against a real PostgreSQL."""
-
-from postgres import connection, database, server  # noqa: F401

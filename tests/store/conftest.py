@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from world import World
-
-from postgres import connection, database, server  # noqa: F401
+from hand_driven import World
 
 
 @pytest.fixture
-def world(database, connection) -> Iterator[World]:  # noqa: F811
+def world(database, connection) -> Iterator[World]:
     """An empty world on a fresh database."""
     made = World(database, connection)
     yield made

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from world import TODAY, World, spec, succeed, task
+from hand_driven import TODAY, World, spec, succeed, task
 
 from flow.decide import RunFacts, TaskFacts, View, decide
 from flow.graph import Graph, TriggerRule

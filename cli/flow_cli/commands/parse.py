@@ -46,6 +46,7 @@ def parse(
     settings = config.settings
     stop = prepare("parse")
     dsn = locate.dsn(settings)
+    server = locate.embedded(settings)
     serve(
         Settings(
             dsn=dsn,
@@ -60,6 +61,7 @@ def parse(
             user=task_user(settings.worker.task_user),
             heartbeat=settings.worker.heartbeat,
             lost_after=settings.worker.lost_after,
+            keep=lambda: server.pids,
         ),
         stop,
         once=once,

@@ -19,17 +19,17 @@ from flow_cli.options import (
 )
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
-from flow_cli.records import print_page, print_record, row_of
+from flow_cli.records import print_page, print_record, row_of, with_duration
 from flow_cli.states import style_of
 
 app = group("List and show runs.", "flow runs list sales", "flow runs show sales latest")
 
+DAG_COLUMN = Column("dag_id", "dag")
 COLUMNS = (
-    Column("dag_id", "dag"),
     Column("run_id", "run"),
     Column("state", style=style_of),
     Column("started_at", "started"),
-    Column("ended_at", "ended"),
+    Column("took", right=True),
 )
 
 
@@ -88,7 +88,11 @@ def list_(
             end=end,
             limit=row_limit(limit, every),
         )
-    print_page(Output(output), page, [row_of(run) for run in page.rows], COLUMNS, "runs")
+    printer = Output(output)
+    rows = [row_of(run) for run in page.rows]
+    if printer.format is Format.TEXT:
+        rows = [with_duration(row) for row in rows]
+    print_page(printer, page, rows, COLUMNS if dag else (DAG_COLUMN, *COLUMNS), "runs")
 
 
 @app.command(
@@ -103,5 +107,10 @@ def show(
 
     with opened(context) as deployment:
         details = runs.show(deployment, dag, run)
+    printer = Output(output)
     rest = row_of(details)
-    print_record(Output(output), {**rest.pop("run"), **rest})
+    row = {**rest.pop("run"), **rest}
+    if printer.format is Format.TEXT:
+        counts = [f"{count} {state}" for state, count in details.tasks.items()]
+        row = {**with_duration(row), "tasks": ", ".join(counts)}
+    print_record(printer, row)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flow_cli.commands.render import render
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagArgument,
@@ -18,7 +19,7 @@ from flow_cli.options import (
 )
 from flow_cli.output import Column, Format, Output, Row
 from flow_cli.pages import Command, examples, group
-from flow_cli.records import plain, row_of
+from flow_cli.records import plain, row_of, with_duration
 from flow_cli.states import style_of
 
 if TYPE_CHECKING:
@@ -35,15 +36,14 @@ COLUMNS = (
     Column("state", style=style_of),
     Column("try_number", "try", right=True),
     Column("started_at", "started"),
-    Column("ended_at", "ended"),
-    Column("worker"),
+    Column("took", right=True),
     Column("operator"),
 )
 TRY_COLUMNS = (
     Column("try_number", "try", right=True),
     Column("state", style=style_of),
     Column("started_at", "started"),
-    Column("ended_at", "ended"),
+    Column("took", right=True),
     Column("worker"),
     Column("exit_code", "exit", right=True),
     Column("signal", right=True),
@@ -74,7 +74,7 @@ def list_(
     printer = Output(output)
     with opened(context) as deployment:
         found = tasks.list_(deployment, dag, run)
-    rows = [row_of(task) for task in found.tasks]
+    rows = [_with_duration(printer, row_of(task)) for task in found.tasks]
     printer.table(_with_names(printer, rows), COLUMNS, "tasks")
 
 
@@ -91,7 +91,19 @@ def tries(
 
     with opened(context) as deployment:
         found = tasks.tries(deployment, dag, run, task)
-    Output(output).table([row_of(one) for one in found.tries], TRY_COLUMNS, "tries")
+    printer = Output(output)
+    rows = [_with_duration(printer, row_of(one)) for one in found.tries]
+    printer.table(rows, TRY_COLUMNS, "tries")
+
+
+app.command(
+    cls=Command,
+    epilog=examples(
+        "flow tasks render sales load",
+        "flow tasks render sales load 2026-10-09",
+        "flow tasks render sales load --date 2027-01-01 -o json",
+    ),
+)(render)
 
 
 @app.command(
@@ -171,6 +183,10 @@ def _report(printer: Output, marking: Marking, *, dry_run: bool) -> None:
             f"{', '.join(marking.stays)} did not run because of this; to run them: "
             f"flow clear {run} -t {','.join(marking.stays)}"
         )
+
+
+def _with_duration(printer: Output, row: dict[str, Any]) -> dict[str, Any]:
+    return with_duration(row) if printer.format is Format.TEXT else row
 
 
 def _with_names(printer: Output, rows: list[dict[str, Any]]) -> list[Row]:

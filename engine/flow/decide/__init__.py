@@ -1,7 +1,15 @@
 """Deciding, without I/O and without a clock: what may go, what is skipped, when a run is over."""
 
 from flow.decide.admit import Candidate, Room, admit
-from flow.decide.after import AfterTry, after_failure, after_loss
+from flow.decide.after import (
+    AfterTry,
+    Ending,
+    TryFacts,
+    after_failure,
+    after_loss,
+    lost,
+    orphaned_callback,
+)
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, decide
@@ -11,6 +19,7 @@ __all__ = [
     "AfterTry",
     "Candidate",
     "Decision",
+    "Ending",
     "Outlook",
     "RetryPolicy",
     "Room",
@@ -18,11 +27,14 @@ __all__ = [
     "Tally",
     "TaskChange",
     "TaskFacts",
+    "TryFacts",
     "View",
     "admit",
     "after_failure",
     "after_loss",
     "decide",
+    "lost",
+    "orphaned_callback",
     "outlook",
     "retry_delay",
 ]

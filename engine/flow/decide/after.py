@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from flow.decide.retry import RetryPolicy, retry_delay
-from flow.states import MAX_LOSSES, TaskState
+from flow.states import MAX_LOSSES, TaskState, TryState
 
 
 class TryFacts(Protocol):
@@ -58,3 +58,42 @@ def after_loss(facts: TryFacts) -> AfterTry:
     if facts.losses < MAX_LOSSES:
         return AfterTry(TaskState.SCHEDULED, again=True)
     return after_failure(facts)
+
+
+class Ending(NamedTuple):
+    """The end of a try, decided: what becomes of the task, and how the try is closed."""
+
+    state: TaskState
+    try_state: TryState
+    reason: str | None = None
+    delay: float | None = None
+    """Seconds until a waiting state ends."""
+    again: bool = False
+    """The try cost nothing: the task is scheduled for another number, with one more allowed."""
+    exit_code: int | None = None
+    signal: int | None = None
+    peak_rss: int | None = None
+    """Bytes."""
+    cpu_time: float | None = None
+    """Seconds."""
+    code_hash: str | None = None
+    skips: tuple[str, ...] = ()
+    value: str | None = None
+    """JSON of the return value, for XCom `return_value`."""
+
+
+def lost(task: TryFacts, reason: str) -> Ending:
+    """The end of a try that went down with its zygote or its worker, or was never started."""
+    after = after_loss(task)
+    return Ending(
+        state=after.state,
+        try_state=TryState.LOST if after.again else TryState.FAILED,
+        reason=reason if after.again else f"worker_lost: {reason}",
+        delay=after.delay,
+        again=after.again,
+    )
+
+
+def orphaned_callback(state: TaskState) -> str | None:
+    """The kind of callback that a task in `state` is owed when its own process is dead."""
+    return {TaskState.FAILED: "failure", TaskState.UP_FOR_RETRY: "retry"}.get(state)

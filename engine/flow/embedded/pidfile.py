@@ -71,11 +71,16 @@ def is_alive(pid: int, data: Path) -> bool:
 
     Its arguments name the data directory. A process that died and was not collected has none.
     """
-    try:
-        arguments = (_PROCESSES / str(pid) / "cmdline").read_bytes()
-    except OSError:
-        return False
-    return os.fsencode(data) in arguments.split(b"\0")
+    return os.fsencode(data) in _arguments(pid)
+
+
+def is_coming(pid: int, data: Path) -> bool:
+    """Whether a process just launched over this data is still there, even before it can be seen.
+
+    While its program is being loaded (execve(2)) a process has no arguments yet.
+    """
+    arguments = _arguments(pid)
+    return os.fsencode(data) in arguments if arguments else _is_running(pid)
 
 
 def lost_its_socket(data: Path) -> bool:
@@ -92,6 +97,25 @@ def foreign(path: Path) -> DatabaseError:
         f"The embedded database in {path} belongs to another user.",
         "Run Flow as that user or as root, or set FLOW_HOME to a folder of your own.",
     )
+
+
+def _arguments(pid: int) -> list[bytes]:
+    """The arguments of a process; none if it is dead, or in the middle of execve(2)."""
+    try:
+        text = (_PROCESSES / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return []
+    return text.split(b"\0") if text else []
+
+
+def _is_running(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        # proc_pid_stat(5): the state stands behind the name, which is in parentheses.
+        fields = (_PROCESSES / str(pid) / "stat").read_bytes().rpartition(b") ")[2]
+    except OSError:
+        return False
+    return fields[:1] not in (b"Z", b"X")
 
 
 def _accepts(socket_directory: Path) -> bool:

@@ -38,6 +38,15 @@ class Server:
         return self._layout.data
 
     @property
+    def pids(self) -> set[int]:
+        """The server's process, if its data directory names one.
+
+        For a subreaper, to which the server may have moved up: it is nobody's leftover.
+        """
+        said = pidfile.read(self.data)
+        return set() if said is None else {said.pid}
+
+    @property
     def log_path(self) -> Path:
         """The server's log."""
         return self._layout.log

@@ -113,11 +113,11 @@ class Starter:
         pid = postmaster.launch(programs.postgres, data, log, owner)
 
         def decided() -> bool:
-            return pidfile.attachable(data) is not None or not pidfile.is_alive(pid, data)
+            return pidfile.attachable(data) is not None or not pidfile.is_coming(pid, data)
 
         if not postmaster.wait_until(decided, _START_LIMIT):
             raise self._not_ready()
-        if pidfile.is_alive(pid, data):
+        if pidfile.is_coming(pid, data):
             return True
         said = self._logged_since(written)
         if _STILL_IN_USE in said:

@@ -1,5 +1,6 @@
-"""Logs of tries: one file each, below one root."""
+"""Logs of tries: one file each, below one root, behind one small interface."""
 
-from flow.logs.files import log_path, read_log
+from flow.logs.backend import Logs
+from flow.logs.files import LogFiles, log_path, read_log
 
-__all__ = ["log_path", "read_log"]
+__all__ = ["LogFiles", "Logs", "log_path", "read_log"]

@@ -3,11 +3,13 @@
     ROOT/dag_id=ID/run_id=ID/task_id=ID[/map=0.3]/attempt=N.log
 
 Ids are legal file names already, except for run ids, whose `:` and `+` are harmless there; anything
-else is percent-encoded, so that no id can leave the root.
+else is percent-encoded, so that no id can leave the root. An id so long that no file may have its
+name is cut and ends in a hash of the whole.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,14 +17,15 @@ from urllib.parse import quote
 
 CHUNK: Final = 1 << 16
 """Bytes read at once."""
+_LONGEST_NAME: Final = 255
+"""Bytes that the name of a file may have on Linux (NAME_MAX); all of ours are ASCII."""
 
 
 def log_path(
     root: Path, dag_id: str, run_id: str, task_id: str, map_path: Sequence[int], try_number: int
 ) -> Path:
     """The log file of one try."""
-    folder = root / f"dag_id={_name(dag_id)}" / f"run_id={_name(run_id)}"
-    folder /= f"task_id={_name(task_id)}"
+    folder = root / _part("dag_id", dag_id) / _part("run_id", run_id) / _part("task_id", task_id)
     if map_path:
         folder /= "map=" + ".".join(map(str, map_path))
     return folder / f"attempt={try_number}.log"
@@ -30,8 +33,17 @@ def log_path(
 
 def callback_log_path(root: Path, dag_id: str, run_id: str, callback_id: int) -> Path:
     """The log file of a callback that runs in a process of its own."""
-    folder = root / f"dag_id={_name(dag_id)}" / f"run_id={_name(run_id)}"
-    return folder / f"callback={callback_id}.log"
+    return root / _part("dag_id", dag_id) / _part("run_id", run_id) / f"callback={callback_id}.log"
+
+
+def _part(kind: str, value: str) -> str:
+    """One folder of the path, `dag_id=sales`."""
+    name = f"{kind}={_name(value)}"
+    if len(name) <= _LONGEST_NAME:
+        return name
+    # `~` is in no id, so a name that was cut is nobody else's whole name.
+    end = "~" + hashlib.sha256(value.encode()).hexdigest()[:16]
+    return name[: _LONGEST_NAME - len(end)] + end
 
 
 def read_log(path: Path, offset: int = 0) -> Iterator[bytes]:
@@ -43,6 +55,27 @@ def read_log(path: Path, offset: int = 0) -> Iterator[bytes]:
                 yield chunk
     except FileNotFoundError:
         return
+
+
+class LogFiles:
+    """Logs in files below a root; a `flow.logs.backend.Logs`. An address is an absolute path."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def address(
+        self, dag_id: str, run_id: str, task_id: str, map_path: Sequence[int], try_number: int
+    ) -> str:
+        """The path of a try's log."""
+        return str(log_path(self._root, dag_id, run_id, task_id, map_path, try_number).absolute())
+
+    def exists(self, address: str) -> bool:
+        """Whether the file is there."""
+        return Path(address).is_file()
+
+    def read(self, address: str, offset: int = 0) -> Iterator[bytes]:
+        """The bytes of the file from `offset` on, in pieces."""
+        return read_log(Path(address), offset)
 
 
 def _name(value: str) -> str:

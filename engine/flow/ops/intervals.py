@@ -39,6 +39,12 @@ def ad_hoc(spec: DagSpec, now: datetime) -> Slice:
     return Slice(now, last or Interval(now, now), interval_run=False)
 
 
+def latest(spec: DagSpec, now: datetime) -> Slice:
+    """The run of the latest complete interval; an ad hoc one where there is none."""
+    last = latest_complete(spec.timetable, now, spec.start_date)
+    return Slice(last.start, last, interval_run=True) if last else ad_hoc(spec, now)
+
+
 def of_date(spec: DagSpec, date: datetime) -> Slice:
     """The run of the interval that starts at `date`. Raises `UsageError` naming the neighbours."""
     start = as_utc(date)

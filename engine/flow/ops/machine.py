@@ -88,7 +88,7 @@ def start_detached(arguments: Sequence[str], log: Path, home: Path, dsn: str) ->
     with log.open("ab") as file, connect(dsn, name="up") as conn:
         known = {one.process_id for one in processes.alive(conn, _ROLES)}
         process = subprocess.Popen(
-            [sys.executable, "-m", "flow_cli", *arguments],
+            [sys.executable, "-P", "-m", "flow_cli", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,

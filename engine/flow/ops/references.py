@@ -12,6 +12,7 @@ from typing import NamedTuple
 from flow.dates import DateArgument, looks_like_date, parse_date
 from flow.errors import NotFound, UsageError
 from flow.graph import Graph, decode
+from flow.ops.run_ids import LATEST
 from flow.ops.suggest import did_you_mean
 from flow.ops.task_references import TaskReference, parse_task_reference
 from flow.store import clock, specs
@@ -21,7 +22,6 @@ from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
 
-LATEST = "latest"
 _SUGGESTED_FROM = 500
 
 
@@ -78,17 +78,18 @@ def find_run_and_graph(conn: Conn, dag_id: str, reference: str) -> RunAndGraph:
 
 def find_task(found: RunAndGraph, text: str) -> TaskReference:
     """The task instance that `text` means. Raises `NotFound` naming near ids."""
+    run = found.found.run
+    otherwise = f"`flow tasks list {run.dag_id} {run.run_id}` shows its tasks"
+    return find_task_in(found.graph, run.version, text, otherwise)
+
+
+def find_task_in(graph: Graph, version: int, text: str, otherwise: str) -> TaskReference:
+    """The same for the graph of a version; `otherwise` is the hint where no id is near."""
     reference = parse_task_reference(text)
-    graph = found.graph
     if reference.task_id not in graph.tasks:
-        run = found.found.run
-        hint = did_you_mean(
-            reference.task_id,
-            list(graph.tasks),
-            f"`flow tasks list {run.dag_id} {run.run_id}` shows its tasks",
-        )
         raise NotFound(
-            f"DAG {run.dag_id!r} has no task {reference.task_id!r} in version {run.version}", hint
+            f"DAG {graph.spec.dag_id!r} has no task {reference.task_id!r} in version {version}",
+            did_you_mean(reference.task_id, list(graph.tasks), otherwise),
         )
     return reference
 

@@ -8,9 +8,10 @@ from datetime import datetime
 from flow.dates import looks_like_date
 from flow.errors import UsageError
 from flow.graph.check import MAX_ID
-from flow.ops.references import LATEST
 from flow.states import RunType
 
+LATEST = "latest"
+"""What means the run with the greatest interval start, where a run is asked for."""
 _LEGAL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]*\Z")
 _RESERVED = tuple(f"{kind}__" for kind in RunType if kind is not RunType.MANUAL)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 from flow.dates import parse_date
 from flow.errors import Conflict, UsageError
 from flow.graph import DagSpec, decode
 from flow.ops import intervals, run_ids
+from flow.ops.conf import read_conf
 from flow.ops.deployment import Deployment
 from flow.ops.intervals import Slice
 from flow.ops.references import find_dag
@@ -78,24 +79,6 @@ def run(deployment: Deployment, wish: Wish) -> Started:
         )
         change.tell(notify.WAKE)
     return Started(found, dag.paused)
-
-
-def read_conf(text: str | None) -> dict[str, Any]:
-    """The conf in JSON text. Raises `UsageError` when it is not an object."""
-    try:
-        value = json.loads(text, parse_constant=_not_json) if text is not None else {}
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the conf is not JSON: {error}", _CONF_FORM) from None
-    if not isinstance(value, dict):
-        raise UsageError(f"the conf is not a JSON object: {text}", _CONF_FORM)
-    return value
-
-
-_CONF_FORM: Final = """write an object such as '{"country": "ch"}', or @FILE that holds one"""
-
-
-def _not_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON value")
 
 
 def _create(

@@ -58,7 +58,7 @@ def set_(deployment: Deployment, key: str, value: str, description: str | None =
         existed = bool(variables.existing(deployment.conn, [key]))
         keys = keyring.for_writing(deployment)
         variables.set_(deployment.conn, key, keys.encrypt(value), description)
-        change.log(key, {"exists": existed}, {"exists": True, "description": description})
+        change.log(key, {"exists": existed}, {"exists": True})
     return not existed
 
 

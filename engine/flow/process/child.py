@@ -129,7 +129,7 @@ def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
 
 def _prepare(job: Job) -> None:
     """Give the process the output and the environment that its job wants."""
-    if not isinstance(job, RenderJob) and job.log is not None:
+    if job.log is not None:
         log = _open_log(job.log)
         os.dup2(log, 1)
         os.dup2(log, 2)

@@ -152,6 +152,9 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True, tag="render", omit_de
     max_tries: int = 0
     file: str
     root: str = ""
+    log: str | None = None
+    """Absolute path of a file or named pipe; the child's stdout and stderr are appended to it.
+    None: they go where the zygote's go."""
 
 
 class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defaults=True):

@@ -109,7 +109,7 @@ def _keep(one: _Running, globals_: Sequence[str]) -> None:
 
 def _launch(member: Member, globals_: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "flow_cli", *globals_, *member.arguments],
+        [sys.executable, "-P", "-m", "flow_cli", *globals_, *member.arguments],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
         env={**os.environ, FOLLOWS: str(os.getpid())},

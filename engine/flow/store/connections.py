@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from flow.store.connect import Conn
+from flow.store.text import storable
 
 
 class StoredConnection(NamedTuple):
@@ -23,8 +24,10 @@ _COLUMNS = "conn_id, conn_type, secret, description, updated_at"
 _LIST = f"select {_COLUMNS} from connection order by conn_id limit %(limit)s"
 _COUNT = "select count(*) from connection"
 _ONE = f"select {_COLUMNS} from connection where conn_id = %(conn_id)s"
+# An id that does not exist has no row to lock, and the table is small and rarely written.
+_LOCK = "lock table connection in share row exclusive mode"
 _EXISTING = """
-select conn_id from connection where conn_id = any(%(conn_ids)s::text[]) order by conn_id for update
+select conn_id from connection where conn_id = any(%(conn_ids)s::text[]) order by conn_id
 """
 _SET = """
 insert into connection (conn_id, conn_type, secret, description)
@@ -53,7 +56,8 @@ def one(conn: Conn, conn_id: str) -> StoredConnection | None:
 
 
 def existing(conn: Conn, conn_ids: Sequence[str]) -> list[str]:
-    """Those of `conn_ids` that exist; their rows are locked."""
+    """Those of `conn_ids` that exist; nobody else writes one until the transaction ends."""
+    conn.execute(_LOCK)
     return [row[0] for row in conn.execute(_EXISTING, {"conn_ids": list(conn_ids)})]
 
 
@@ -65,7 +69,7 @@ def set_(conn: Conn, conn_id: str, conn_type: str, secret: bytes, description: s
             "conn_id": conn_id,
             "conn_type": conn_type,
             "secret": secret,
-            "description": description,
+            "description": storable(description),
         },
     )
 

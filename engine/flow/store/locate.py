@@ -31,8 +31,7 @@ def dsn(settings: Settings) -> str:
 def revive(settings: Settings) -> None:
     """Start an embedded server that has died; for a role that is about to connect again.
 
-    Only for processes that are no subreapers: the server would become the child of one, and a
-    worker ends the children it has adopted. Raises `DatabaseUnreachable` when it does not start.
+    Waits until it has recovered. Raises `DatabaseUnreachable` when it does not come up.
     """
     if settings.database.url:
         return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from flow.states import TaskState, TryState
+from flow.decide import Ending
 from flow.store.connect import Conn
 from flow.store.text import storable_or_none
 
@@ -81,34 +81,27 @@ class Open(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The end of a try, decided: what becomes of the task, and how the try is closed."""
+    """The end of a try, for the store: who says it, and what was decided."""
 
     claim: Claim
-    state: TaskState
-    try_state: TryState
-    reason: str | None = None
-    delay: float | None = None
-    """Seconds until a waiting state ends."""
-    again: bool = False
-    """The try cost nothing: the task is scheduled for another number, with one more allowed."""
-    exit_code: int | None = None
-    signal: int | None = None
-    peak_rss: int | None = None
-    cpu_time: float | None = None
-    code_hash: str | None = None
-    skips: tuple[str, ...] = ()
-    value: str | None = None
-    """JSON of the return value, stored as XCom `return_value`."""
+    ending: Ending
+    pid: int | None = None
+    log: str | None = None
 
 
-# In admission order, passing over what other workers are taking; index task_queue. Opens the try in
-# the same statement, so a try that has a number and a start has a row. Locks the tasks it takes.
+# In admission order, passing over what other workers are taking; index task_queue, of each queue no
+# more than the limit: with `queue = any(…)` every queued task was read and sorted for each claim.
+# Opens the try in the same statement, so a try that has a number and a start has a row. Locks the
+# tasks it takes, and for a moment as many of each further queue it serves.
 _CLAIM = """
 with picked as materialized (
-  select run_key, task_id, map_path from task_hot
-  where state = 'queued' and executor = %(executor)s and queue = any(%(queues)s::text[])
-  order by priority desc, rank, run_key, task_id limit %(limit)s
-  for update skip locked),
+  select q.run_key, q.task_id, q.map_path
+  from unnest(%(queues)s::text[]) as served(queue),
+    lateral (select run_key, task_id, map_path, priority, rank from task_hot t
+      where t.state = 'queued' and t.executor = %(executor)s and t.queue = served.queue
+      order by t.priority desc, t.rank, t.run_key, t.task_id limit %(limit)s
+      for update skip locked) as q
+  order by q.priority desc, q.rank, q.run_key, q.task_id limit %(limit)s),
 claimed as (
   update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
     started_at = clock_timestamp(), reason = null
@@ -147,13 +140,14 @@ where y.run_key = s.run_key and y.task_id = s.task_id and y.map_path = s.map_pat
 _REPORT = """
 with said as materialized (
   select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
-    again, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
+    again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
   from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[],
     %(state)s::text[], %(try_state)s::text[], %(reason)s::text[], %(delay)s::float8[],
-    %(again)s::bool[], %(exit_code)s::int[], %(signal)s::int[], %(peak_rss)s::bigint[],
-    %(cpu_time)s::float8[], %(code_hash)s::text[], %(skips)s::text[], %(value)s::text[])
-  as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, exit_code, signal,
-    peak_rss, cpu_time, code_hash, skips, value)),
+    %(again)s::bool[], %(pid)s::int[], %(log)s::text[], %(exit_code)s::int[],
+    %(signal)s::int[], %(peak_rss)s::bigint[], %(cpu_time)s::float8[], %(code_hash)s::text[],
+    %(skips)s::text[], %(value)s::text[])
+  as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
+    exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
 current as materialized (
   select s.*, t.try_number, t.pool from task_hot t join said s
     on t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = s.map_path
@@ -173,6 +167,7 @@ ended as (
   where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
 closed as (
   update try_hot y set state = c.try_state, ended_at = clock_timestamp(), reason = c.reason,
+    pid = coalesce(c.pid, y.pid), log = coalesce(c.log, y.log),
     exit_code = c.exit_code, signal = c.signal, peak_rss = c.peak_rss, cpu_time = c.cpu_time,
     code_hash = c.code_hash
   from current c
@@ -255,22 +250,25 @@ def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
     """Write how tries ended; returns the claims that still counted. The others changed nothing."""
     if not reports:
         return set()
+    ends = [one.ending for one in reports]
     rows = conn.execute(
         _REPORT,
         {
             **_keys([one.claim for one in reports]),
-            "state": [one.state.value for one in reports],
-            "try_state": [one.try_state.value for one in reports],
-            "reason": [storable_or_none(one.reason) for one in reports],
-            "delay": [one.delay for one in reports],
-            "again": [one.again for one in reports],
-            "exit_code": [one.exit_code for one in reports],
-            "signal": [one.signal for one in reports],
-            "peak_rss": [one.peak_rss for one in reports],
-            "cpu_time": [one.cpu_time for one in reports],
-            "code_hash": [one.code_hash for one in reports],
-            "skips": [",".join(one.skips) or None for one in reports],
-            "value": [one.value for one in reports],
+            "state": [end.state.value for end in ends],
+            "try_state": [end.try_state.value for end in ends],
+            "reason": [storable_or_none(end.reason) for end in ends],
+            "delay": [end.delay for end in ends],
+            "again": [end.again for end in ends],
+            "exit_code": [end.exit_code for end in ends],
+            "signal": [end.signal for end in ends],
+            "peak_rss": [end.peak_rss for end in ends],
+            "cpu_time": [end.cpu_time for end in ends],
+            "code_hash": [end.code_hash for end in ends],
+            "skips": [",".join(end.skips) or None for end in ends],
+            "value": [end.value for end in ends],
+            "pid": [one.pid for one in reports],
+            "log": [one.log for one in reports],
         },
     )
     return {_claim(row) for row in rows}

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from flow.store.connect import Conn
+from flow.store.text import storable_or_none
 
 
 class StoredVariable(NamedTuple):
@@ -22,7 +23,9 @@ _COLUMNS = "key, value, description, updated_at"
 _LIST = f"select {_COLUMNS} from variable order by key limit %(limit)s"
 _COUNT = "select count(*) from variable"
 _ONE = f"select {_COLUMNS} from variable where key = %(key)s"
-_EXISTING = "select key from variable where key = any(%(keys)s::text[]) order by key for update"
+# A name that does not exist has no row to lock, and the table is small and rarely written.
+_LOCK = "lock table variable in share row exclusive mode"
+_EXISTING = "select key from variable where key = any(%(keys)s::text[]) order by key"
 
 # A description that is not given stays as it is.
 _SET = """
@@ -49,13 +52,14 @@ def one(conn: Conn, key: str) -> StoredVariable | None:
 
 
 def existing(conn: Conn, keys: Sequence[str]) -> list[str]:
-    """Those of `keys` that exist; their rows are locked."""
+    """Those of `keys` that exist; nobody else writes a variable until the transaction ends."""
+    conn.execute(_LOCK)
     return [row[0] for row in conn.execute(_EXISTING, {"keys": list(keys)})]
 
 
 def set_(conn: Conn, key: str, value: bytes, description: str | None) -> None:
     """Make a variable, or overwrite it."""
-    conn.execute(_SET, {"key": key, "value": value, "description": description})
+    conn.execute(_SET, {"key": key, "value": value, "description": storable_or_none(description)})
 
 
 def delete(conn: Conn, key: str) -> bool:

@@ -9,7 +9,8 @@ import pytest
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.process.events import JobEnded
 from flow.process.messages import Parsed
-from flow.roles.parse.imports import Imported, Limits
+from flow.process.verdict import Limits
+from flow.roles.parse.imports import Imported
 from flow.roles.parse.verdict import judge
 from flow.store.dag_files import Failure
 

@@ -7,7 +7,7 @@ import selectors
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,20 +17,11 @@ from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.host import Host
 from flow.process.messages import ParseJob
+from flow.process.verdict import Limits
 from flow.roles.parse.tail import Tail
 
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes that the DAGs of one file may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the import of one file may take."""
-
-    timeout: float
-    """Seconds."""
-    memory: int
-    """Bytes, of each of its processes."""
 
 
 @dataclass(slots=True)
@@ -59,14 +50,23 @@ class Imported:
 
 
 class Imports:
-    """A host and what it imports. One readable descriptor, for the loop's selector."""
+    """A host and what it imports. One readable descriptor, for the loop's selector.
 
-    def __init__(self, name: str, limits: Limits, user: TaskUser | None = None) -> None:
+    `keep` names processes that may have moved up to this one and are no leftovers of an import.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        limits: Limits,
+        user: TaskUser | None = None,
+        keep: Callable[[], Collection[int]] = tuple,
+    ) -> None:
         self._limits = limits
         self._user = user
         self._folder = Path(tempfile.mkdtemp(prefix="flow-parse-"))
         self._folder.chmod(0o711)  # a task user has to reach the pipes, by their names
-        self.host = Host(name, user=user, limit=_LARGEST)
+        self.host = Host(name, user=user, limit=_LARGEST, keep=keep)
         self._running: dict[int, Import] = {}
         self._selector = selectors.EpollSelector()
         self._selector.register(self.host, selectors.EVENT_READ)

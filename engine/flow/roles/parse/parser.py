@@ -7,6 +7,7 @@ import os
 import random
 import selectors
 import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,12 +17,13 @@ import psycopg
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage
 from flow.process.messages import Parsed
+from flow.process.verdict import Limits
 from flow.roles.loop import wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import Read, answer
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
-from flow.roles.parse.imports import Imported, Imports, Limits
+from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.plan import Attempt, Sight
 from flow.roles.parse.queue import Queue, Waiting
 from flow.store import dag_files, dags
@@ -46,7 +48,7 @@ class Settings:
     folders: tuple[Path, ...]
     read: Read
     timeout: float = 60.0
-    memory: int = 4 * 2**30
+    memory: int = Limits().memory
     """Bytes that one import may use: what it does beyond that would harm everybody on the host."""
     interval: float = 30.0
     processes: int = 2
@@ -54,6 +56,8 @@ class Settings:
     user: TaskUser | None = None
     heartbeat: float = 5.0
     lost_after: float = 300.0
+    keep: Callable[[], Collection[int]] = tuple
+    """Processes that are no leftovers of an import, wherever they have moved up."""
 
     @property
     def limits(self) -> Limits:

@@ -1,95 +1,17 @@
-"""What an import that has ended says about its file."""
+"""What an import that has ended says about its file, in the words of the store."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Sequence
-from typing import Final
-
-import msgspec
-
-from flow.errors import FlowError, InvalidDag
-from flow.graph import decode, encode, spec_hash
-from flow.graph.check import check
-from flow.process.events import JobEnded
-from flow.process.messages import Parsed
-from flow.roles.parse.imports import Imported, Limits
+from flow.process import verdict
+from flow.process.verdict import ImportFailure, Limits
+from flow.roles.parse.imports import Imported
 from flow.store.dag_files import Failure
 from flow.store.dags import Definition
-from flow.timetables import describe
-
-_LONGEST_ERROR: Final = 2_000
-_LONGEST_TRACEBACK: Final = 100_000
-"""Characters, of which the last ones count."""
-_END_OF_LINES: Final = 2**31
 
 
 def judge(imported: Imported, limits: Limits) -> Failure | list[Definition]:
-    """The DAGs that the file defines, or why it cannot be imported.
-
-    What a child sends is checked here once more, as it may be the file's own doing: nothing that
-    fails a check is stored.
-    """
-    ended = imported.ended
-    if ended is None:
-        return Failure(
-            "the import ended the process that had started it (a kill of its parent or of all "
-            "processes?): only its own child processes are a DAG file's to end"
-        )
-    if not isinstance(ended.result, Parsed):
-        return Failure(_death(ended, imported.overdue, limits))
-    if ended.result.error is not None:
-        return _reported(ended.result, ended.result.error, limits)
-    try:
-        return list(_definitions(ended.result.specs, ended.result.lines))
-    except FlowError as error:
-        return Failure(f"{error.message}; {error.hint}" if error.hint else error.message)
-    except (msgspec.MsgspecError, ValueError, OverflowError) as error:
-        return Failure(f"the import reported a DAG that cannot be: {error}")
-
-
-def _reported(parsed: Parsed, error: str, limits: Limits) -> Failure:
-    """The file's own error, in bounds whatever the child has sent."""
-    if error.startswith("MemoryError"):
-        error = f"{error} (an import may use {limits.memory / 2**30:g} GiB)"
-    line = parsed.error_line
-    return Failure(
-        " ".join(error[:_LONGEST_ERROR].split()),
-        line if line is not None and 0 < line < _END_OF_LINES else None,
-        parsed.traceback[-_LONGEST_TRACEBACK:] if parsed.traceback else None,
-    )
-
-
-def _definitions(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[Definition]:
-    seen = set()
-    for body, line in zip(specs, lines, strict=True):
-        spec = check(decode(body))
-        if spec.dag_id in seen:
-            raise InvalidDag(
-                f"DAG {spec.dag_id!r} is defined twice in this file",
-                "give each DAG an id of its own",
-            )
-        seen.add(spec.dag_id)
-        canonical = encode(spec)
-        yield Definition(spec, canonical, spec_hash(canonical), line, describe(spec.timetable))
-
-
-def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
-    """Why there is no result, in one line."""
-    if overdue:
-        return (
-            f"the import took longer than {limits.timeout:g} s and was stopped: move slow work "
-            "from the top level of the file into tasks, or raise parse.timeout"
-        )
-    if ended.error is not None:
-        return f"the import failed: {ended.error}"
-    if ended.signal is not None:
-        return f"the import was ended by signal {ended.signal} ({_signal_name(ended.signal)})"
-    return f"the import ended its process with exit code {ended.exit_code}, before it was done"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"
+    """The DAGs that the file defines, or why it cannot be imported."""
+    found = verdict.judge(imported.ended, overdue=imported.overdue, limits=limits)
+    if isinstance(found, ImportFailure):
+        return Failure(*found)
+    return [Definition(*one) for one in found]

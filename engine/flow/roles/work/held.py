@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from flow.logs.files import callback_log_path, log_path
+from flow.process.ending import StopCause
 from flow.process.messages import CallbackJob, RunInfo, TaskJob
-from flow.roles.work.ending import StopCause
+from flow.process.root import root_of
 from flow.roles.work.settings import Settings
 from flow.store.callbacks import ClaimedCallback
 from flow.store.tries import Claimed
@@ -70,11 +69,6 @@ def callback_job(callback: ClaimedCallback, settings: Settings) -> CallbackJob:
         reason=callback.reason,
         log=str(log),
     )
-
-
-def root_of(file: str, folders: Sequence[Path]) -> str:
-    """The DAG folder that holds a file, for imports of local modules; "" outside of all."""
-    return next((str(folder) for folder in folders if Path(file).is_relative_to(folder)), "")
 
 
 def _run_info(claimed: Claimed | ClaimedCallback) -> RunInfo:

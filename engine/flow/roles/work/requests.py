@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Protocol
 
 from flow.errors import FlowError
 from flow.process.messages import (
@@ -23,33 +24,38 @@ from flow.process.messages import (
     XComValue,
 )
 from flow.roles import stored
-from flow.roles.work.settings import Settings
 from flow.store import xcoms
-from flow.store.callbacks import ClaimedCallback
 from flow.store.connect import Conn, transaction
 from flow.store.tries import Claimed
 
 log = logging.getLogger(__name__)
 
 
-def answer(
-    conn: Conn, task: Claimed | ClaimedCallback, message: FromChild, settings: Settings
-) -> ToChild:
-    """Answer one request of the process that runs `task`."""
+class Asker(Protocol):
+    """Whose process asks: a try, a callback, or a task that is only rendered."""
+
+    @property
+    def run_key(self) -> int: ...
+    @property
+    def dag_id(self) -> str: ...
+    @property
+    def run_id(self) -> str: ...
+
+
+def answer(conn: Conn, task: Asker, message: FromChild, key_file: Path) -> ToChild:
+    """Answer one request of the process of `task`; only a claimed one can push XComs."""
     try:
         with transaction(conn, "work.answer"):
-            return _answer(conn, task, message, settings.key_file)
+            return _answer(conn, task, message, key_file)
     except FlowError as error:
         return Refused(error=error.message, missing=error.exit_code == 3)
 
 
-def _answer(
-    conn: Conn, task: Claimed | ClaimedCallback, message: FromChild, key_file: Path
-) -> ToChild:
+def _answer(conn: Conn, task: Asker, message: FromChild, key_file: Path) -> ToChild:
     match message:
         case PushXCom(key=key, value=value):
             if not isinstance(task, Claimed):
-                return Refused(error="a callback outside its task's process cannot push XComs")
+                return Refused(error="outside of its own try a task cannot push XComs")
             if not xcoms.push(conn, task.key, key, value):
                 return Refused(error="this try is no longer the current one")
             return Done()
@@ -64,7 +70,7 @@ def _answer(
             return Refused(error=f"a task may not ask for {type(message).__name__}")
 
 
-def _pull(conn: Conn, task: Claimed | ClaimedCallback, message: PullXCom) -> ToChild:
+def _pull(conn: Conn, task: Asker, message: PullXCom) -> ToChild:
     dag_id = message.dag_id or task.dag_id
     run_key: int | None = task.run_key
     if message.include_prior_dates:

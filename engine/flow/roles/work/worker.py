@@ -15,8 +15,11 @@ from typing import Final
 
 import psutil
 
+from flow.decide import Ending, lost, orphaned_callback
+from flow.embedded import Server
 from flow.errors import ProtocolError
 from flow.process import alarm
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback, unstartable
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -29,7 +32,6 @@ from flow.process.host import Host
 from flow.process.messages import Refused
 from flow.roles.losses import free
 from flow.roles.work import marker
-from flow.roles.work.ending import StopCause, lost, needs_callback, report, unstartable
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
@@ -56,7 +58,9 @@ class Worker:
         self.hostname = socket.gethostname()
         self.process_id: int | None = None
         self.marker = marker.Marker(settings.home)
-        self.host = Host(self.marker.text, user=settings.task_user)
+        # An embedded server that was started again by this process has moved up to it.
+        server = Server(settings.home)
+        self.host = Host(self.marker.text, user=settings.task_user, keep=lambda: server.pids)
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -100,19 +104,20 @@ class Worker:
         if isinstance(held, HeldCallback):
             self._done_callbacks.append(held.callback.callback_id)
             return
-        said = report(held.task, ended, held.cause)
-        if said is not None:
-            self._owe(held.task, said, ended)
-
-    def _owe(self, task: Claimed, said: Report, ended: JobEnded | None = None) -> None:
-        """Put a report into the outbox, with the callback that has to run instead of the try's."""
-        kind = needs_callback(said, ended)
-        self._outbox.append((said, _callback(task, said, kind) if kind else None))
+        found = ending(held.task, ended, held.cause)
+        if found is not None:
+            self._owe(held, found, needs_callback(found.state, ended))
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
         if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            self._owe(held.task, lost(held.task, "the worker's zygote died"))
+            found = lost(held.task, ZYGOTE_DIED)
+            self._owe(held, found, orphaned_callback(found.state))
+
+    def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
+        """Put a report into the outbox, with the callback that has to run instead of the try's."""
+        said = Report(held.task.key, found, pid=held.pid, log=held.log)
+        self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
     def enforce(self) -> None:
         """End tries that have run longer than they may."""
@@ -256,7 +261,7 @@ class Worker:
             held = self._held.get(question.job_id)
             if held is not None:
                 task = held.task if isinstance(held, HeldTry) else held.callback
-                reply = answer(conn, task, question.message, self.settings)
+                reply = answer(conn, task, question.message, self.settings.key_file)
                 try:
                     self.host.reply(question.job_id, reply)
                 except ProtocolError as error:  # larger than a message may be
@@ -314,12 +319,15 @@ class Worker:
     def _start(self, task: Claimed) -> None:
         """Give a claimed task a process. Whatever comes of it, its claim is held or reported."""
         job = try_job(task, self.settings)
+        held = HeldTry(task, job.log)
         try:
-            self._held[self.host.start(job)] = HeldTry(task, job.log)
+            self._held[self.host.start(job)] = held
         except ProtocolError as error:  # its run's conf is larger than a message may be
-            self._owe(task, unstartable(task, error.message))
+            found = unstartable(task, error.message)
+            self._owe(held, found, orphaned_callback(found.state))
         except OSError as error:
-            self._owe(task, lost(task, f"the worker could not start it: {error}"))
+            found = lost(task, f"the worker could not start it: {error}")
+            self._owe(held, found, orphaned_callback(found.state))
 
     def _start_callback(self, callback: ClaimedCallback) -> None:
         """Give a callback a process; the next heartbeat frees one that could not get it."""
@@ -364,7 +372,7 @@ def _callback(task: Claimed, said: Report, kind: str) -> NewCallback:
         run_key=task.run_key,
         dag_id=task.dag_id,
         kind=kind,
-        reason=said.reason or "failed",
+        reason=said.ending.reason or "failed",
         executor=task.executor,
         queue=task.queue,
         task_id=task.task_id,

@@ -37,6 +37,7 @@ class FoundRun(NamedTuple):
     reason: str | None
     paused: bool
     archived: bool
+    run_after: datetime
     run: Run
 
 
@@ -56,7 +57,7 @@ _COLUMNS = """r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_in
   r.note"""
 
 _FOUND = f"""
-select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, {_COLUMNS}
+select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, r.run_after, {_COLUMNS}
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.dag_id = %(dag_id)s
 """
@@ -74,7 +75,8 @@ order by logical_date desc, run_key desc limit %(limit)s
 """
 
 # A condition that is not asked for is left out, so that the planner sees which index fits:
-# run_by_date within a DAG; else the primary key, run_unfinished, run_failed or run_by_type.
+# run_by_date within a DAG; else the primary key, run_unfinished, run_failed, run_by_type or
+# run_by_interval.
 _CONDITIONS = {
     "dag_id": "r.dag_id = %(dag_id)s",
     "run_type": "r.run_type = %(run_type)s",
@@ -147,8 +149,8 @@ def recent_ids(conn: Conn, dag_id: str, limit: int) -> list[str]:
 def _found(row: tuple[Any, ...] | None) -> FoundRun | None:
     if row is None:
         return None
-    run_key, spec_hash, reason, paused, archived, *run = row
-    return FoundRun(run_key, spec_hash, reason, paused, archived, _run(tuple(run)))
+    run_key, spec_hash, reason, paused, archived, run_after, *run = row
+    return FoundRun(run_key, spec_hash, reason, paused, archived, run_after, _run(tuple(run)))
 
 
 def _run(row: tuple[Any, ...]) -> Run:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from flow.states import TaskState
 from flow.store.connect import Conn
 
 
@@ -82,6 +83,11 @@ from task t left join process p on p.process_id = t.worker
 where t.run_key = %(run_key)s order by t.task_id, t.map_path
 """
 
+_STATE = """
+select state from task
+where run_key = %(run_key)s and task_id = %(task_id)s and map_path = %(map_path)s::int[]
+"""
+
 _TRIES = """
 select t.try_number, t.state, t.started_at, t.ended_at,
   case when p.pid is null then t.host else t.host || ':' || p.pid end, t.pid, t.exit_code,
@@ -114,6 +120,13 @@ def of_run(conn: Conn, run_key: int, run_id: str) -> list[Task]:
     """Every row of a run, in order of id; tasks in state none may have none."""
     rows = conn.execute(_OF_RUN, {"run_key": run_key, "run_id": run_id})
     return [Task._make(row) for row in rows]
+
+
+def state(conn: Conn, run_key: int, task_id: str, map_path: Sequence[int]) -> TaskState:
+    """The state of a task instance; none where it has no row."""
+    asked = {"run_key": run_key, "task_id": task_id, "map_path": list(map_path)}
+    row = conn.execute(_STATE, asked).fetchone()
+    return TaskState(row[0]) if row else TaskState.NONE
 
 
 def tries(conn: Conn, run_key: int, task_id: str, map_path: Sequence[int]) -> list[Try]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from flow.decide import after_failure
+from flow.decide import Ending, after_failure
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.roles.schedule import Scheduler, Settings
 from flow.states import TaskState, TryState
@@ -104,15 +104,14 @@ class World:
     def report(self, task: Claimed, state: TaskState, **fields) -> bool:
         """Report the end of a try as a worker would; whether it counted."""
         after = after_failure(task) if state is TaskState.FAILED else None
-        said = Report(
-            claim=task.key,
+        ending = Ending(
             state=after.state if after else state,
             try_state=TryState(state.value),
             delay=after.delay if after else None,
             **fields,
         )
         with transaction(self.conn, "test"):
-            return bool(tries.report(self.conn, [said]))
+            return bool(tries.report(self.conn, [Report(task.key, ending)]))
 
     def settle(self, *schedulers: Scheduler, outcome: Outcome = succeed, limit: int = 100) -> int:
         """Let schedulers and one worker work until nothing moves; how many tries were run."""

@@ -1,20 +1,41 @@
-"""What to report when a task's process has ended: pure."""
+"""How a try has ended, once its whole process tree is dead: pure.
+
+Whoever supervises tries asks here: a worker, which writes the ending to the store, and `flow test`,
+which keeps it in memory.
+"""
 
 from __future__ import annotations
 
 import signal
 from enum import Enum
-from typing import assert_never
+from typing import Final, Protocol, assert_never
 
-from flow.decide import AfterTry, after_failure, after_loss
+from flow.decide import (
+    AfterTry,
+    Ending,
+    TryFacts,
+    after_failure,
+    after_loss,
+    lost,
+    orphaned_callback,
+)
 from flow.process.events import JobEnded
 from flow.process.messages import Outcome
 from flow.states import TaskState, TryState
-from flow.store.tries import Claimed, Report
+
+ZYGOTE_DIED: Final = "the worker's zygote died"
+"""Why tries are lost that go down with their zygote."""
+
+
+class RunningTry(TryFacts, Protocol):
+    """What is known of a try that has a process. Durations in seconds."""
+
+    @property
+    def execution_timeout(self) -> float | None: ...
 
 
 class StopCause(Enum):
-    """Why a worker itself ended a process."""
+    """Why a supervisor itself ended a process."""
 
     TIMEOUT = "execution_timeout"
     STALE = "stale"
@@ -22,8 +43,8 @@ class StopCause(Enum):
     DRAIN = "drain"
 
 
-def report(task: Claimed, ended: JobEnded, cause: StopCause | None) -> Report | None:
-    """The report for a try whose whole process tree is dead; None: nobody is to hear of it."""
+def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending | None:
+    """How a try has ended; None: nobody is to hear of it."""
     outcome = ended.result if isinstance(ended.result, Outcome) else None
     if cause is StopCause.STALE:
         return None
@@ -31,52 +52,37 @@ def report(task: Claimed, ended: JobEnded, cause: StopCause | None) -> Report | 
         return _reported(task, ended, outcome)
     match cause:
         case StopCause.DRAIN:
-            return _closed(task, ended, after_loss(task), TryState.DRAINED, "worker drained")
+            return _closed(ended, after_loss(task), TryState.DRAINED, "worker drained")
         case StopCause.TIMEOUT:
             reason = f"execution_timeout: still running after {task.execution_timeout:g} s"
-            return _closed(task, ended, after_failure(task), TryState.FAILED, reason)
+            return _closed(ended, after_failure(task), TryState.FAILED, reason)
         case None:
             return _died(task, ended)
         case _:
             assert_never(cause)
 
 
-def lost(task: Claimed, reason: str) -> Report:
-    """The report for a try that went down with its zygote or was never started."""
-    after = after_loss(task)
-    return Report(
-        claim=task.key,
-        state=after.state,
-        try_state=TryState.LOST if after.again else TryState.FAILED,
-        reason=reason if after.again else f"worker_lost: {reason}",
-        delay=after.delay,
-        again=after.again,
-    )
+def needs_callback(state: TaskState, ended: JobEnded) -> str | None:
+    """The kind of callback to run in a process of its own, since the try's own died before it.
+
+    `state` is what becomes of the task.
+    """
+    return None if isinstance(ended.result, Outcome) else orphaned_callback(state)
 
 
-def unstartable(task: Claimed, reason: str) -> Report:
-    """The report for a try that can have no process, on any worker: it has failed."""
+def unstartable(task: TryFacts, reason: str) -> Ending:
+    """The end of a try that can have no process, on any worker: it has failed."""
     after = after_failure(task)
-    return Report(task.key, after.state, TryState.FAILED, reason, delay=after.delay)
+    return Ending(after.state, TryState.FAILED, reason, delay=after.delay)
 
 
-def needs_callback(report: Report, ended: JobEnded | None) -> str | None:
-    """The kind of callback to run in a process of its own, since the try's own died before it."""
-    if ended is not None and isinstance(ended.result, Outcome):
-        return None
-    return {TaskState.FAILED: "failure", TaskState.UP_FOR_RETRY: "retry"}.get(report.state)
-
-
-def _reported(task: Claimed, ended: JobEnded, outcome: Outcome) -> Report:
+def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:
     """The process reported its end itself."""
     state = TaskState(outcome.state)
     if state is TaskState.FAILED:
         after = after_failure(task, may_retry=outcome.retry)
-        return _closed(
-            task, ended, after, TryState.FAILED, outcome.reason or "failed", outcome.code_hash
-        )
-    return Report(
-        claim=task.key,
+        return _closed(ended, after, TryState.FAILED, outcome.reason or "failed", outcome.code_hash)
+    return Ending(
         state=state,
         try_state=TryState(outcome.state),
         reason=outcome.reason,
@@ -90,14 +96,14 @@ def _reported(task: Claimed, ended: JobEnded, outcome: Outcome) -> Report:
     )
 
 
-def _died(task: Claimed, ended: JobEnded) -> Report:
+def _died(task: TryFacts, ended: JobEnded) -> Ending:
     """The process died without a word: by itself, or ended by its zygote."""
     if ended.killed == "lease":
         reason = "lease_expired: the worker could not prove in time that it still held the task"
-        return _closed(task, ended, after_loss(task), TryState.LEASE_EXPIRED, reason)
+        return _closed(ended, after_loss(task), TryState.LEASE_EXPIRED, reason)
     if ended.killed == "zygote":
-        return lost(task, "the worker's zygote died")
-    return _closed(task, ended, after_failure(task), TryState.FAILED, _death(ended))
+        return lost(task, ZYGOTE_DIED)
+    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))
 
 
 def _death(ended: JobEnded) -> str:
@@ -113,15 +119,13 @@ def _death(ended: JobEnded) -> str:
 
 
 def _closed(
-    task: Claimed,
     ended: JobEnded,
     after: AfterTry,
     try_state: TryState,
     reason: str,
     code_hash: str | None = None,
-) -> Report:
-    return Report(
-        claim=task.key,
+) -> Ending:
+    return Ending(
         state=after.state,
         try_state=try_state if after.again else TryState.FAILED,
         reason=reason,

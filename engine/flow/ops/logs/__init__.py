@@ -1,0 +1,7 @@
+"""`flow logs`: what tries have written, as readable text, also while they still write."""
+
+from flow.ops.logs.following import follow
+from flow.ops.logs.reading import read
+from flow.ops.logs.source import Piece, Request, Source
+
+__all__ = ["Piece", "Request", "Source", "follow", "read"]

@@ -1,0 +1,152 @@
+"""Logs as they grow."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+from flow.errors import NotFound
+from flow.logs import LogFiles, Logs
+from flow.logs.excerpt import Excerpt
+from flow.logs.text import Readable
+from flow.ops.deployment import Deployment
+from flow.ops.logs.source import Piece, Request, Source, no_try, pattern_of, pieces_of, source_of
+from flow.ops.references import RunAndGraph, find_run_and_graph, find_task
+from flow.ops.task_references import TaskReference
+from flow.ops.waiting import GLANCE, LOOK
+from flow.states import FINISHED, TaskState
+from flow.store.connect import Conn
+from flow.store.read import changes, runs, tasks
+from flow.store.read.tasks import Try
+
+
+def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
+    """The logs as they grow, until every task has ended; with a try number, until the try has.
+
+    A task that has not started yet is waited for, and one that is tried again is followed into its
+    next try. Raises `NotFound` for a task that has ended without such a try, and when the run is
+    deleted meanwhile.
+    """
+    pattern = pattern_of(request.grep)
+    place = LogFiles(deployment.settings.logs.root)
+    conn = deployment.conn
+    with deployment.snapshot():
+        found = find_run_and_graph(conn, request.dag_id, request.run)
+        named = [find_task(found, task) for task in request.tasks]
+        followers = [_Follower(found, one, request, pattern, place) for one in named]
+        for one in followers:
+            one.look(conn)
+            if one.hopeless:
+                raise one.no_try(conn)
+    seen, looked_at = -1, 0.0
+    while not all(one.over for one in followers):
+        now = changes.counter(conn)
+        if now != seen or time.monotonic() - looked_at >= LOOK:
+            seen, looked_at = now, time.monotonic()
+            with deployment.snapshot():
+                if runs.by_id(conn, found.found.run.dag_id, found.found.run.run_id) is None:
+                    raise NotFound(
+                        f"run {found.found.run.run_id!r} has been deleted", "its logs stay"
+                    )
+                for one in followers:
+                    one.look(conn)
+        for one in followers:
+            yield from one.read()
+        if not all(one.over for one in followers):
+            time.sleep(GLANCE)
+
+
+class _Follower:
+    """Follows one task through its tries."""
+
+    def __init__(
+        self,
+        found: RunAndGraph,
+        task: TaskReference,
+        request: Request,
+        pattern: re.Pattern[str] | None,
+        place: Logs,
+    ) -> None:
+        self._found = found
+        self._task = task
+        self._only = request.try_number
+        self._tail = request.tail
+        self._pattern = pattern
+        self._place = place
+        self._tries: list[Try] = []
+        self._state = TaskState.NONE
+        self._source: Source | None = None
+        self._after = 0
+        """The last try that has been followed to its end."""
+        self._first = True
+        self._offset = 0
+        self._text = Readable()
+        self._excerpt = Excerpt(request.tail, pattern)
+        self.over = False
+
+    def look(self, conn: Conn) -> None:
+        """See how the task is doing."""
+        self._state = tasks.state(
+            conn, self._found.found.run_key, self._task.task_id, self._task.map_index
+        )
+        made = tasks.tries(
+            conn, self._found.found.run_key, self._task.task_id, self._task.map_index
+        )
+        if self._only is not None:
+            made = [one for one in made if one.try_number == self._only]
+        elif self._source is None and not self._after:
+            made = made[-1:]
+        self._tries = made
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the task has ended and no try of it is to be followed."""
+        return self._state in FINISHED and not self._tries
+
+    def no_try(self, conn: Conn) -> NotFound:
+        """Why there is nothing to follow."""
+        return no_try(conn, self._found, self._task, self._only)
+
+    def read(self) -> Iterator[Piece]:
+        """What the log has got since; goes on to the next try when one has ended."""
+        if self.over:
+            return
+        if self._source is None:
+            self._begin_next()
+        while self._source is not None:
+            # Known before reading: what was written up to an end is in the file by then.
+            ended = self._has_ended(self._source)
+            yield from self._grown(self._source)
+            if not ended:
+                return
+            rest = self._text.feed(b"", final=True)
+            yield from pieces_of(self._source, [self._excerpt.more(rest), self._excerpt.last()])
+            self._after, self._source = self._source.try_number, None
+            self._begin_next()
+        the_only_one = self._only is not None and self._after == self._only
+        self.over = the_only_one or self._state in FINISHED
+
+    def _has_ended(self, source: Source) -> bool:
+        return any(one.try_number == source.try_number and one.ended_at for one in self._tries)
+
+    def _begin_next(self) -> None:
+        following = [one for one in self._tries if one.try_number > self._after]
+        if following:
+            self._source = source_of(self._found.found.run, self._task, following[0], self._place)
+            self._offset, self._text = 0, Readable()
+            self._excerpt = Excerpt(None if self._after else self._tail, self._pattern)
+            self._first = True
+
+    def _grown(self, source: Source) -> Iterator[Piece]:
+        pieces = self._read_on(source)
+        if self._first:
+            self._first = False
+            yield from pieces_of(source, self._excerpt.first(pieces))
+        else:
+            yield from pieces_of(source, map(self._excerpt.more, pieces))
+
+    def _read_on(self, source: Source) -> Iterator[str]:
+        for data in self._place.read(source.log, self._offset):
+            self._offset += len(data)
+            yield self._text.feed(data)

@@ -1,0 +1,55 @@
+"""Logs as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flow.errors import NotFound
+from flow.logs import LogFiles, Logs
+from flow.logs.excerpt import Excerpt
+from flow.logs.text import Readable
+from flow.ops.deployment import Deployment
+from flow.ops.logs.source import Piece, Request, Source, no_try, pattern_of, pieces_of, source_of
+from flow.ops.references import RunAndGraph, find_run_and_graph, find_task
+from flow.ops.task_references import TaskReference
+from flow.store.connect import Conn
+from flow.store.read import tasks
+
+
+def read(deployment: Deployment, request: Request) -> Iterator[Piece]:
+    """The logs as they are now, one task after the other.
+
+    Raises `NotFound` for a task that has no such try, or whose log is not on this host.
+    """
+    pattern = pattern_of(request.grep)
+    place = LogFiles(deployment.settings.logs.root)
+    with deployment.snapshot():
+        found = find_run_and_graph(deployment.conn, request.dag_id, request.run)
+        opened = [
+            _open(deployment.conn, found, find_task(found, task), request.try_number, place)
+            for task in request.tasks
+        ]
+    for source in opened:
+        excerpt, text = Excerpt(request.tail, pattern), Readable()
+        yield from pieces_of(source, excerpt.first(map(text.feed, place.read(source.log))))
+        rest = text.feed(b"", final=True)
+        yield from pieces_of(source, [excerpt.more(rest), excerpt.last()])
+
+
+def _open(
+    conn: Conn, found: RunAndGraph, task: TaskReference, number: int | None, place: Logs
+) -> Source:
+    """The log of a try that has started. Raises `NotFound`."""
+    made = tasks.tries(conn, found.found.run_key, task.task_id, task.map_index)
+    wanted = made[-1:] if number is None else [one for one in made if one.try_number == number]
+    run = found.found.run
+    if not wanted:
+        raise no_try(conn, found, task, number)
+    source = source_of(run, task, wanted[0], place)
+    if not place.exists(source.log) and wanted[0].ended_at is not None:
+        raise NotFound(
+            f"the log of {task}, try {source.try_number}, is not here: {source.log}",
+            f"it was written on {wanted[0].worker}; on several hosts logs.root has to be a folder "
+            "that they share",
+        )
+    return source

@@ -1,0 +1,33 @@
+"""`flow test`: a run of a DAG file in the process tree of one command, without any database.
+
+The file is imported, its DAG decided and its tasks run as the roles do it: the same zygote, one
+process a try, the same decision function, the same rules of what an ended process means. Only what
+a store would keep (states, XComs, variables, connections) is held in memory.
+"""
+
+from flow.ops.rehearsal.news import (
+    Began,
+    News,
+    Result,
+    Said,
+    TaskResult,
+    TryEnded,
+    TryResult,
+    Warned,
+)
+from flow.ops.rehearsal.rehearse import Settings, rehearse
+from flow.ops.rehearsal.request import Request
+
+__all__ = [
+    "Began",
+    "News",
+    "Request",
+    "Result",
+    "Said",
+    "Settings",
+    "TaskResult",
+    "TryEnded",
+    "TryResult",
+    "Warned",
+    "rehearse",
+]

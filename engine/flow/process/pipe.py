@@ -1,0 +1,45 @@
+"""A named pipe as the log of a job, for a supervisor that reads along."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from flow.process.environment import TaskUser
+
+_READ: Final = 64 * 1024
+_MOST_READS: Final = 64
+"""Reads at one go, so that a flood from one child does not hold up the others."""
+
+
+class NamedPipe:
+    """The reading end, for a selector. `path` must not exist yet; `user` may write to it too."""
+
+    def __init__(self, path: Path, user: TaskUser | None = None) -> None:
+        self.path = path
+        os.mkfifo(path, 0o600)
+        if user is not None:
+            os.chown(path, user.uid, user.gid)
+        # Opened for writing too, so that it does not end when a child closes its output.
+        self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def read(self) -> bytes:
+        """What is there, a bounded amount of it; never blocks."""
+        read = bytearray()
+        for _ in range(_MOST_READS):
+            try:
+                read += os.read(self._descriptor, _READ)
+            except BlockingIOError:
+                break
+        return bytes(read)
+
+    def close(self) -> bytes:
+        """Remove the pipe; what was still in it."""
+        rest = self.read()
+        os.close(self._descriptor)
+        self.path.unlink(missing_ok=True)
+        return rest

@@ -1,0 +1,128 @@
+"""What an import that has ended says about its file: pure.
+
+What a child sends is checked here once more, as it may be the file's own doing: nothing that fails
+a check is believed.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from flow.errors import FlowError, InvalidDag
+from flow.graph import DagSpec, decode, encode, spec_hash
+from flow.graph.check import check
+from flow.process.events import JobEnded
+from flow.process.messages import Parsed
+from flow.timetables import describe
+
+_LONGEST_ERROR: Final = 2_000
+_LONGEST_TRACEBACK: Final = 100_000
+"""Characters, of which the last ones count."""
+_END_OF_LINES: Final = 2**31
+
+
+class Limits(NamedTuple):
+    """What one import may take."""
+
+    timeout: float = 60.0
+    """Seconds."""
+    memory: int = 4 * 2**30
+    """Bytes of data that each of its processes may have."""
+
+
+class ImportedDag(NamedTuple):
+    """A DAG as its file defines it, checked."""
+
+    spec: DagSpec
+    body: bytes
+    """Canonical JSON of `spec`."""
+    spec_hash: str
+    line: int
+    """Where the file makes it."""
+    schedule: str
+    """In words."""
+
+
+class ImportFailure(NamedTuple):
+    """Why a file does not define what it should."""
+
+    error: str
+    """One line."""
+    line: int | None = None
+    traceback: str | None = None
+
+
+def judge(
+    ended: JobEnded | None, *, overdue: bool, limits: Limits
+) -> ImportFailure | list[ImportedDag]:
+    """The DAGs that a file defines, or why it cannot be imported.
+
+    `ended` is None when the zygote died, and the import with it; `overdue` says that it was stopped
+    because it took longer than it may.
+    """
+    if ended is None:
+        return ImportFailure(
+            "the import ended the process that had started it (a kill of its parent or of all "
+            "processes?): only its own child processes are a DAG file's to end"
+        )
+    if not isinstance(ended.result, Parsed):
+        return ImportFailure(_death(ended, overdue, limits))
+    if ended.result.error is not None:
+        return _reported(ended.result, ended.result.error, limits)
+    try:
+        return list(_dags(ended.result.specs, ended.result.lines))
+    except FlowError as error:
+        return ImportFailure(f"{error.message}; {error.hint}" if error.hint else error.message)
+    except (msgspec.MsgspecError, ValueError, OverflowError) as error:
+        return ImportFailure(f"the import reported a DAG that cannot be: {error}")
+
+
+def _reported(parsed: Parsed, error: str, limits: Limits) -> ImportFailure:
+    """The file's own error, in bounds whatever the child has sent."""
+    if error.startswith("MemoryError"):
+        error = f"{error} (an import may use {limits.memory / 2**30:g} GiB)"
+    line = parsed.error_line
+    return ImportFailure(
+        " ".join(error[:_LONGEST_ERROR].split()),
+        line if line is not None and 0 < line < _END_OF_LINES else None,
+        parsed.traceback[-_LONGEST_TRACEBACK:] if parsed.traceback else None,
+    )
+
+
+def _dags(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[ImportedDag]:
+    seen = set()
+    for body, line in zip(specs, lines, strict=True):
+        spec = check(decode(body))
+        if spec.dag_id in seen:
+            raise InvalidDag(
+                f"DAG {spec.dag_id!r} is defined twice in this file",
+                "give each DAG an id of its own",
+            )
+        seen.add(spec.dag_id)
+        canonical = encode(spec)
+        yield ImportedDag(spec, canonical, spec_hash(canonical), line, describe(spec.timetable))
+
+
+def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
+    """Why there is no result, in one line."""
+    if overdue:
+        return (
+            f"the import took longer than {limits.timeout:g} s and was stopped: move slow work "
+            "from the top level of the file into tasks, or raise parse.timeout"
+        )
+    if ended.error is not None:
+        return f"the import failed: {ended.error}"
+    if ended.signal is not None:
+        return f"the import was ended by signal {ended.signal} ({_signal_name(ended.signal)})"
+    return f"the import ended its process with exit code {ended.exit_code}, before it was done"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,0 +1,153 @@
+"""T47: a DAG that cannot be is refused before anything is stored, and a fix is all it takes.
+
+Cycles, self-dependency, ids used twice or too long, modules that import each other, a task
+without a DAG: each is one clear error that names what is wrong and where. The scheduler never
+meets it. When the file is right, the error is gone after the next look, and the DAG runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from cases.breaks import Break
+from cases.deployment import Deployment, deployed
+
+BREAKS = [
+    # Cycles are not looked for.
+    Break("engine/flow/graph/check.py", "    if cycle:\n", "    if cycle and not spec.tasks:\n"),
+    # Ids may have any length.
+    Break(
+        "engine/flow/graph/check.py", "    if len(value) > MAX_ID:\n", "    if len(value) < 0:\n"
+    ),
+    # A task without a DAG is nobody's business.
+    Break(
+        "engine/flow/authoring/collect.py",
+        "    collection.check_tasks()\n",
+        "",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A file that cannot be a DAG, what its error must say, and the file put right."""
+
+    wrong: str
+    says: tuple[str, ...]
+    right: str
+    line: int | None = None
+
+
+def dag_of(name: str, body: str) -> str:
+    """The text of a DAG file; its body begins in line 6."""
+    lines = body.strip("\n").splitlines()
+    return "\n".join(
+        [
+            "from flow import DAG, TaskGroup, task",
+            "from flow.operators.empty import EmptyOperator",
+            "",
+            f'with DAG("{name}", schedule=None):',
+            '    a, b = EmptyOperator(task_id="a"), EmptyOperator(task_id="b")',
+            *(f"    {line}" for line in lines),
+            "",
+        ]
+    )
+
+
+FINE = "a >> b"
+
+MISTAKES = {
+    "cycle": Mistake(dag_of("cycle", "a >> b >> a"), ("cycle", "a >> b >> a"), FINE),
+    "itself": Mistake(dag_of("itself", "a >> a"), ("'a' cannot wait for itself",), FINE, line=6),
+    "loop": Mistake(
+        dag_of("loop", 'for n in range(2):\n    EmptyOperator(task_id="same")'),
+        ("'same'", "loop.py"),
+        FINE,
+        line=7,
+    ),
+    "group": Mistake(
+        dag_of("group", 'with TaskGroup("g"):\n' + '    EmptyOperator(task_id="x")\n' * 2),
+        ("'g.x'", "group.py"),
+        FINE,
+        line=8,
+    ),
+    "long": Mistake(
+        dag_of("long", f'EmptyOperator(task_id="{"t" * 251}")'),
+        ("251 characters", "250"),
+        f'EmptyOperator(task_id="{"t" * 250}")',
+        line=6,
+    ),
+    "named_alike": Mistake(
+        dag_of("named_alike", 'with TaskGroup("a"):\n    EmptyOperator(task_id="x")'),
+        ("'a'",),
+        FINE,
+        line=6,
+    ),
+}
+
+ORPHAN = "from flow.operators.empty import EmptyOperator\nEmptyOperator(task_id='lost')\n"
+ONE_OF_TWO = "from other import there\nhere = 1\n"
+OTHER_OF_TWO = "from circle import here\nthere = 1\n"
+
+
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    with deployed() as made:
+        assert made.flow("db", "migrate").code == 0
+        for name, mistake in MISTAKES.items():
+            made.write(f"{name}.py", mistake.wrong)
+        made.write("orphan.py", ORPHAN)
+        made.write("circle.py", ONE_OF_TWO)
+        made.write("other.py", OTHER_OF_TWO)
+        made.parse()
+        yield made
+
+
+def errors(deployment: Deployment) -> dict[str, dict[str, object]]:
+    """The import errors by the stem of their files."""
+    found = deployment.ask("dags", "errors", "--all")
+    return {one["file"].rpartition("/")[2].removesuffix(".py"): one for one in found}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_error_says_what_and_where(deployment: Deployment, name: str) -> None:
+    mistake, found = MISTAKES[name], errors(deployment)[name]
+    for piece in mistake.says:
+        assert piece in str(found["error"])
+    if mistake.line is not None:
+        assert found["line"] == mistake.line
+
+
+def test_a_task_without_a_dag_is_an_error(deployment: Deployment) -> None:
+    found = str(errors(deployment)["orphan"]["error"])
+    assert "'lost'" in found and "orphan.py:2" in found
+
+
+def test_modules_that_import_each_other_show_the_first_cause(deployment: Deployment) -> None:
+    found = str(errors(deployment)["circle"]["error"])
+    assert "ImportError" in found and "circular import" in found and "here" in found
+
+
+def test_nothing_of_it_is_stored_and_the_scheduler_is_silent(deployment: Deployment) -> None:
+    assert deployment.ask("dags", "list", "--all") == []
+    done = deployment.flow("schedule", "--once")
+    assert done.code == 0
+    assert [line for line in done.err.splitlines() if " INFO " not in line] == []
+
+
+def test_each_fix_is_seen_at_the_next_look_and_runs(deployment: Deployment) -> None:
+    """Last in this file: it mends what the tests before it look at."""
+    broken = {*MISTAKES, "orphan", "circle", "other"}
+    for name, mistake in MISTAKES.items():
+        deployment.write(f"{name}.py", dag_of(name, mistake.right))
+        deployment.parse()
+        broken.remove(name)
+        assert set(errors(deployment)) == broken
+    runs = {name: deployment.run(name) for name in MISTAKES}
+    deployment.start("schedule")
+    deployment.start("work", "--slots", "4")
+    for name, run_id in runs.items():
+        assert deployment.wait_for_run(name, run_id)["state"] == "success"

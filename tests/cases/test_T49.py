@@ -1,0 +1,135 @@
+"""T49: ids use a fixed alphabet; what is outside of it is refused in words, what is inside works.
+
+No id can lead out of the log root, ids that differ in case alone share nothing, and the command
+takes ids that begin with `-` after `--`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cases.breaks import Break
+from cases.deployment import Deployment, deployed
+
+NEEDS = ["flow tui"]  # it, too, is to show these ids whole
+
+BREAKS = [
+    # Any text is an id.
+    Break("engine/flow/graph/check.py", "    if not _ID.match(value):\n", "    if not value:\n"),
+    # Logs of DAGs whose ids differ in case alone share their files.
+    Break(
+        "engine/flow/logs/files.py",
+        '    return quote(value, safe=":+ ")\n',
+        '    return quote(value.lower(), safe=":+ ")\n',
+    ),
+]
+
+REFUSED = {
+    "letters": "ñ_ö",
+    "signs": "数据",
+    "above": "..",
+    "blank": "a b",
+    "slash": "a/b",
+    "quote": 'a"b',
+    "percent": "a%2Fb",
+    "picture": "🙂",
+    "composed": unicodedata.normalize("NFC", "é"),
+    "decomposed": unicodedata.normalize("NFD", "é"),
+    "too_long": "x" * 251,
+}
+"""Ids by the name of the file that uses them."""
+
+LEGAL = ("a.b", "A", "a", "-n", "x" * 250)
+
+REFUSED_RUN_IDS = ("../../x", "a/b", "..", "-n", "x;rm", "x\ny", "x" * 251)
+
+DAG = """
+    from flow import DAG, get_current_context, task
+
+    for name in {names!r}:
+        with DAG(name, schedule=None):
+
+            @task(task_id=name)
+            def say():
+                context = get_current_context()
+                print("this is", context["dag"].dag_id, "run", context["run_id"], "over")
+
+            say()
+    """
+
+
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    with deployed({"worker.slots": 4}) as made:
+        made.write("legal.py", DAG.format(names=LEGAL))
+        for file, name in REFUSED.items():
+            made.write(f"{file}.py", DAG.format(names=[name]))
+        made.up()
+        made.wait_for_dags(*LEGAL)
+        yield made
+
+
+def logs(deployment: Deployment) -> list[Path]:
+    """The logs of tries."""
+    return sorted((deployment.home / "logs").rglob("attempt=*.log"))
+
+
+def has_log_of_its_own(deployment: Deployment, dag_id: str, run_id: str) -> bool:
+    """Whether `flow logs` shows what the run's task has printed, and nothing of another."""
+    shown = deployment.flow("logs", "--", dag_id, run_id, dag_id)
+    said = f"this is {dag_id} run {run_id} over"
+    return shown.code == 0 and shown.out.count("this is") == shown.out.count(said) == 1
+
+
+def test_every_other_id_is_refused_in_words(deployment: Deployment) -> None:
+    found = {one["file"]: one["error"] for one in deployment.ask("dags", "errors", "--all")}
+    assert {Path(file).stem for file in found} == set(REFUSED)
+    for file, error in found.items():
+        name = REFUSED[Path(file).stem]
+        assert repr(name) in error or f"{name[:40]!r}… has 251 characters" in error
+    assert {dag["dag_id"] for dag in deployment.ask("dags", "list", "--all")} == set(LEGAL)
+
+
+@pytest.mark.parametrize("dag_id", LEGAL, ids=lambda dag_id: dag_id[:10])
+def test_a_legal_id_runs_and_logs_into_a_file_of_its_own(
+    deployment: Deployment, dag_id: str
+) -> None:
+    run = deployment.run_to_end(dag_id)
+    assert run["state"] == "success"
+    assert has_log_of_its_own(deployment, dag_id, run["run_id"])
+    assert deployment.states(dag_id, run["run_id"]) == {dag_id: "success"}
+    assert deployment.ask("runs", "list", "--", dag_id)[0]["run_id"] == run["run_id"]
+
+
+@pytest.mark.parametrize("run_id", REFUSED_RUN_IDS, ids=ascii)
+def test_a_run_id_that_could_lead_elsewhere_is_refused(deployment: Deployment, run_id: str) -> None:
+    before = deployment.ask("runs", "list", "--all", "--", "a")
+    done = deployment.flow("run", "a", f"--run-id={run_id}")
+    assert done.code == 2, done.err
+    assert "run_id" in done.err or "run id" in done.err
+    assert "Traceback" not in done.err
+    assert deployment.ask("runs", "list", "--all", "--", "a") == before
+
+
+@pytest.mark.parametrize("run_id", ["x.y", "CASE", "case", "a:b+c"])
+def test_a_legal_run_id_works_everywhere(deployment: Deployment, run_id: str) -> None:
+    run = deployment.run_to_end("a", f"--run-id={run_id}")
+    assert (run["run_id"], run["state"]) == (run_id, "success")
+    assert deployment.states("a", run_id) == {"a": "success"}
+    assert has_log_of_its_own(deployment, "a", run_id)
+
+
+def test_nothing_is_written_outside_of_its_place(deployment: Deployment) -> None:
+    """Last in this file: it looks at what all tests before it have made."""
+    shape = re.compile(r"dag_id=[^/]+/run_id=[^/]+/task_id=[^/]+/attempt=1\.log")
+    root = deployment.home / "logs"
+    assert logs(deployment)
+    for log in logs(deployment):
+        assert shape.fullmatch(str(log.relative_to(root)))
+    assert list(deployment.folder.rglob("x")) == []
+    assert sorted(path.name for path in deployment.folder.iterdir()) == ["0-up.log", "h", "m", "p"]

@@ -1,0 +1,307 @@
+"""Reading: references, pages, every task of a run, and plans that lean on indexes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flow.errors import Conflict, NotFound, UsageError
+from flow.graph import TaskSpec
+from flow.ops import dags, grid, pools, references, running, runs, status, tasks, xcoms
+from flow.ops.running import Wish
+from flow.states import TaskState
+from flow.store import dag_files
+from flow.store.connect import transaction
+from flow.store.dag_files import Failure, ParsedFile
+from flow.store.read import page
+from flow.store.read import runs as stored
+from flow.store.read.runs import Filter
+from operations_world import World
+
+
+def run(world: World, dag_id: str = "sales", **wish: Any) -> str:
+    return running.run(world.deployment, Wish(dag_id, **wish)).found.run.run_id
+
+
+# ── references ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_latest_is_the_greatest_interval_start_and_ad_hoc_runs_count_by_creation(
+    world: World,
+) -> None:
+    world.define("sales", schedule="@daily")
+    new = run(world, date="2026-07-09")
+    run(world, date="2026-07-08")
+    assert references.find_run(world.conn, "sales", "latest").run.run_id == new
+    ad_hoc = run(world)
+    assert references.find_run(world.conn, "sales", "latest").run.run_id == ad_hoc
+
+
+def test_a_date_means_the_run_of_that_interval(world: World) -> None:
+    world.define("sales", schedule="0 6 * * *", timezone="Europe/Zurich")
+    run_id = run(world, date="2026-07-09T06:00")
+    for reference in ("2026-07-09T06:00", "2026-07-09", "2026-07-09T04:00Z", run_id):
+        assert references.find_run(world.conn, "sales", reference).run.run_id == run_id
+    with pytest.raises(NotFound, match="no run for the interval that starts at 2026-07-10"):
+        references.find_run(world.conn, "sales", "2026-07-10")
+
+
+def test_a_day_with_several_runs_is_ambiguous(world: World) -> None:
+    world.define("sales", schedule="@hourly")
+    for hour in (3, 4):
+        run(world, date=f"2026-07-09T0{hour}:00")
+    run(world, date="2026-07-10T00:00")
+    with pytest.raises(UsageError) as caught:
+        references.find_run(world.conn, "sales", "2026-07-09")
+    assert caught.value.message == "2 runs of DAG 'sales' start on 2026-07-09"
+    assert caught.value.hint == "name one by its time, such as 2026-07-09T03:00+00:00"
+
+
+def test_what_is_not_there_is_named_with_what_is_near(world: World) -> None:
+    world.define("sales")
+    with pytest.raises(NotFound, match="DAG 'sales' has no run yet"):
+        references.find_run(world.conn, "sales", "latest")
+    run(world, run_id="rerun_of_may")
+    with pytest.raises(NotFound) as caught:
+        references.find_run(world.conn, "sales", "rerun_of_mai")
+    assert caught.value.hint == "did you mean rerun_of_may?"
+
+
+# ── tasks ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_task_of_the_runs_version_is_listed_upstream_first(world: World) -> None:
+    world.define("sales", {"z_first": (), "middle": ("z_first",), "a_last": ("middle",)})
+    run(world)
+    world.schedule()
+    world.define("sales", {"new": ()})  # another version; the run keeps its own
+    found = tasks.list_(world.deployment, "sales", "latest")
+    assert [(task.task_id, task.state) for task in found.tasks] == [
+        ("z_first", "queued"),
+        ("middle", "none"),
+        ("a_last", "none"),
+    ]
+    assert {task.operator for task in found.tasks} == {"BashOperator"}
+
+
+def test_a_running_task_names_its_worker_and_a_finished_one_its_try(world: World) -> None:
+    world.define("sales", {"load": ()})
+    run(world)
+    world.schedule()
+    claimed = world.claim()["load"]
+    (task,) = tasks.list_(world.deployment, "sales", "latest").tasks
+    address = world.value("select host || ':' || pid from process")
+    assert (task.state, task.worker, task.try_number) == ("running", address, 1)
+    world.end(claimed, value='"ok"')
+    world.schedule()
+    (made,) = tasks.tries(world.deployment, "sales", "latest", "load").tries
+    assert (made.state, made.worker, made.pid, made.exit_code) == ("success", address, 4242, 0)
+    assert (made.peak_rss_bytes, made.cpu_s, made.log) == (1_000_000, 0.5, "/logs/load")
+    (xcom,) = xcoms.list_(world.deployment, "sales", "latest")
+    assert (xcom.task_id, xcom.key, xcom.value) == ("load", "return_value", '"ok"')
+    with pytest.raises(NotFound) as caught:
+        xcoms.get(world.deployment, "sales", "latest", "load", "rows")
+    assert caught.value.hint == "it has: return_value"
+
+
+def test_an_unknown_task_is_named_with_what_is_near(world: World) -> None:
+    world.define("sales")
+    run(world)
+    with pytest.raises(NotFound) as caught:
+        tasks.tries(world.deployment, "sales", "latest", "extrct")
+    assert caught.value.message == "DAG 'sales' has no task 'extrct' in version 1"
+    assert caught.value.hint == "did you mean extract?"
+
+
+def test_the_grid_has_a_line_for_each_task_and_a_column_for_each_run(world: World) -> None:
+    world.define("sales", {"a": (), "b": ("a",)})
+    run(world, date="2026-07-08")
+    world.finish({"a": TaskState.FAILED})
+    world.define("sales", {"a": (), "b": ("a",), "c": ("b",)})
+    run(world, date="2026-07-09")
+    world.schedule()
+    found = grid.show(world.deployment, "sales", 10)
+    assert [one.state for one in found.runs] == ["failed", "running"]
+    assert [(line.task_id, line.states) for line in found.tasks] == [
+        ("a", ["failed", "queued"]),
+        ("b", ["upstream_failed", "none"]),
+        ("c", [None, "none"]),
+    ]
+    assert len(grid.show(world.deployment, "sales", 1).runs) == 1
+
+
+# ── lists ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_dags_are_filtered(world: World) -> None:
+    world.define("one", tags=("x", "y"))
+    world.define("two", file="/dags/two.py", paused=True)
+    run(world, "one")
+    world.finish({"load": TaskState.FAILED})
+
+    def listed(**filters: Any) -> list[str]:
+        return [dag.dag_id for dag in dags.page(world.deployment, limit=100, **filters).rows]
+
+    assert listed() == ["one", "two"]
+    assert listed(paused=True) == ["two"]
+    assert listed(tags=["y", "z"]) == ["one"]
+    assert listed(failed=True) == ["one"]
+    assert listed(owner="nobody") == []
+    first = dags.page(world.deployment, limit=1)
+    assert (len(first.rows), first.total) == (1, (2, True))
+
+
+def test_runs_are_filtered_newest_first(world: World) -> None:
+    world.define("sales", schedule="@daily", timezone="Europe/Zurich", paused=True)
+    for day in (7, 8, 9):
+        run(world, date=f"2026-07-0{day}")
+
+    def listed(**filters: Any) -> list[str]:
+        page_ = runs.page(world.deployment, dag_id="sales", limit=100, **filters)
+        return [one.data_interval_start.astimezone(UTC).isoformat()[:10] for one in page_.rows]
+
+    assert listed() == ["2026-07-08", "2026-07-07", "2026-07-06"]  # midnight in Zurich
+    assert listed(start="2026-07-08", end="2026-07-08") == ["2026-07-07"]
+    assert listed(end="2026-07-08T00:00") == ["2026-07-07", "2026-07-06"]
+    assert listed(state="failed") == []
+    assert len(listed(state="queued", run_type="manual")) == 3
+
+
+def test_a_long_list_is_counted_only_so_far(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.define("sales", paused=True)
+    for _ in range(4):
+        run(world)
+    for module in (page, stored):
+        monkeypatch.setattr(module, "COUNTED", 2)
+    found = runs.page(world.deployment, limit=1)
+    assert (len(found.rows), found.total) == (1, (2, False))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        (Filter(dag_id="sales"), "run_by_date"),
+        (Filter(dag_id="sales", state="success"), "run_by_date"),
+        (Filter(), "run_pkey"),
+        (Filter(state="failed"), "run_failed"),
+        (Filter(state="running"), "run_unfinished"),
+        (Filter(run_type="manual"), "run_by_type"),
+        (Filter(run_type="backfill"), "run_by_type"),
+        (Filter(start=datetime(2100, 1, 1, tzinfo=UTC)), "run_by_interval"),
+    ],
+)
+def test_a_page_of_runs_leans_on_an_index(
+    world: World, monkeypatch: pytest.MonkeyPatch, wanted: Filter, index: str
+) -> None:
+    world.define("sales", paused=True)
+    world.define("other", paused=True, file="/dags/other.py")
+    world.conn.execute(
+        """insert into run (dag_id, run_id, run_type, state, version, logical_date,
+             data_interval_start, data_interval_end, interval_run, started_at, ended_at)
+           select case when n % 20 = 0 then 'sales' else 'other' end, 'r' || n,
+             case when n % 997 = 0 then 'manual' else 'scheduled' end,
+             case when n % 499 = 0 then 'failed' else 'success' end, 1, at, at, at, false, at, at
+           from generate_series(1, 20000) as n,
+             lateral (select now() - n * interval '1 minute' as at) as t"""
+    )
+    world.conn.execute("analyze run")
+    plans: list[str] = []
+    execute = type(world.conn).execute
+
+    def explain(conn: Any, statement: Any, values: Any = None, **rest: Any) -> Any:
+        if "from run r" in str(statement):
+            lines = execute(conn, f"explain {statement}", values, **rest).fetchall()
+            plans.append("\n".join(line[0] for line in lines))
+        return execute(conn, statement, values, **rest)
+
+    monkeypatch.setattr(type(world.conn), "execute", explain)
+    stored.page(world.conn, wanted, 100)
+    assert "Seq Scan" not in plans[0]
+    assert index in plans[0]
+
+
+def test_import_errors_and_their_dags(world: World) -> None:
+    world.define("sales")
+    with transaction(world.conn, "test"):
+        failure = Failure("NameError: name 'x' is not defined", 7, "Traceback …\n  line 7")
+        dag_files.put(world.conn, ParsedFile("/dags/one.py", "c1"), failure)
+    (error,) = dags.errors(world.deployment).rows
+    assert (error.file, error.line, error.dags) == ("/dags/one.py", 7, ["sales"])
+    assert dags.page(world.deployment).rows[0].has_import_error
+    report = dags.file_report(world.deployment, Path("one.py"))
+    assert report.traceback == "Traceback …\n  line 7"
+    with pytest.raises(NotFound, match=r"no DAG file two\.py has been parsed"):
+        dags.file_report(world.deployment, Path("two.py"))
+    assert dags.show(world.deployment, "sales").error == failure.error
+
+
+def test_a_dag_page_names_the_next_runs(world: World) -> None:
+    world.define("sales", schedule="@daily", start_date=datetime(2100, 1, 1, tzinfo=UTC))
+    details = dags.show(world.deployment, "sales")
+    assert [run.data_interval_start.day for run in details.next_runs] == [1, 2, 3, 4, 5]
+    assert [version.number for version in details.versions] == [1]
+
+
+# ── pools and status ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_pool_counts_slots_and_wakes_who_waits(world: World) -> None:
+    pools.set_(world.deployment, "small", 2)
+    specs = [TaskSpec(task_id=n, operator="X", pool="small", pool_slots=2) for n in ("a", "b")]
+    world.define("sales", specs)
+    run(world)
+    world.schedule()
+    world.claim()
+    found = {pool.name: pool for pool in pools.page(world.deployment).rows}["small"]
+    assert (found.running, found.queued, found.scheduled, found.open) == (2, 0, 2, 0)
+    changed = pools.set_(world.deployment, "small", 4, description="for two")
+    assert (changed.open, changed.description) == (2, "for two")
+    world.schedule()
+    assert sorted(row[0] for row in world.rows("select state from task_hot")) == [
+        "queued",
+        "running",
+    ]
+
+
+def test_a_pool_in_use_is_not_deleted(world: World) -> None:
+    pools.set_(world.deployment, "small", 1)
+    world.define("sales", [TaskSpec(task_id="a", operator="X", pool="small")])
+    run(world)
+    world.schedule()
+    with pytest.raises(Conflict, match="pool 'small' is in use: 1 slots"):
+        pools.delete(world.deployment, "small")
+    world.finish()
+    pools.delete(world.deployment, "small")
+    with pytest.raises(NotFound, match="there is no pool 'small'"):
+        pools.delete(world.deployment, "small")
+    with pytest.raises(UsageError, match="default_pool cannot be deleted"):
+        pools.delete(world.deployment, "default_pool")
+
+
+def test_status_says_what_is_wrong(world: World) -> None:
+    world.rows("insert into wakeup (kind, name, due_at) values"
+               " ('dag', 'x', now() - interval '2 minutes') returning 1")  # fmt: skip
+    found = status.show(world.deployment)
+    assert [role.role for role in found.roles] == ["work"]
+    assert found.roles[0].healthy
+    assert found.database.migrated
+    assert found.problems[:2] == [
+        "no DAG processor is alive: changes of DAG files are not seen",
+        "no scheduler is alive: nothing is started",
+    ]
+    assert "1 wake-ups are due, the oldest for 12" in found.problems[2]
+    world.rows("update process set heartbeat_at = now() - interval '1 minute' returning 1")
+    found = status.show(world.deployment)
+    assert not found.roles[0].healthy
+    assert "no worker is alive: nothing runs" in found.problems
+
+
+def test_status_names_a_queue_that_nobody_serves(world: World) -> None:
+    world.define("sales", [TaskSpec(task_id="a", operator="X", queue="gpu")])
+    run(world)
+    world.schedule()
+    problems = status.show(world.deployment).problems
+    assert "tasks wait for queue gpu (executor local), which no live worker serves" in problems
