@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store.world import World, spec, task
 
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
@@ -14,6 +13,7 @@ from flow.states import TaskState
 from flow.store import callbacks, tries
 from flow.store.callbacks import NewCallback
 from flow.store.connect import Conn, transaction
+from store.hand_driven import World, spec, task
 
 
 @pytest.fixture
