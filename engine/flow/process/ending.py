@@ -70,6 +70,12 @@ def needs_callback(state: TaskState, ended: JobEnded) -> str | None:
     return None if isinstance(ended.result, Outcome) else orphaned_callback(state)
 
 
+def unstartable(task: TryFacts, reason: str) -> Ending:
+    """The end of a try that can have no process, on any worker: it has failed."""
+    after = after_failure(task)
+    return Ending(after.state, TryState.FAILED, reason, delay=after.delay)
+
+
 def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:
     """The process reported its end itself."""
     state = TaskState(outcome.state)
