@@ -295,7 +295,7 @@ class Worker:
         waiting = []
         with transaction(conn, "work.claim"):
             taken = tries.claim(conn, host=self.hostname, limit=limit, **who)  # type: ignore[arg-type]
-            if len(taken) < limit or now >= self._callbacks_at:
+            if not taken or now >= self._callbacks_at:
                 self._callbacks_at = now + CALLBACK_PAUSE
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
         self.backlog = len(taken) == limit or len(waiting) == limit
