@@ -135,12 +135,17 @@ class Ran:
 
 
 @pytest.fixture(scope="module")
-def ran() -> Iterator[Ran]:
-    with deployed({"worker.slots": 4}) as deployment:
-        deployment.write("ends.py", DAG)
-        deployment.up()
-        deployment.wait_for_dags("ends")
-        yield Ran(deployment, deployment.run_to_end("ends"))
+def deployment() -> Iterator[Deployment]:
+    with deployed({"worker.slots": 4}) as made:
+        made.write("ends.py", DAG)
+        made.up()
+        made.wait_for_dags("ends")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ran(deployment: Deployment) -> Ran:
+    return Ran(deployment, deployment.run_to_end("ends"))
 
 
 def test_states(ran: Ran) -> None:

@@ -80,3 +80,13 @@ def transaction(
                 conn.close()
         raise
     faults.point(f"{name}.after_commit")
+
+
+@contextmanager
+def snapshot(
+    conn: Conn, name: str, *, statement_timeout: float = STATEMENT_TIMEOUT
+) -> Iterator[None]:
+    """Several reads of one moment; nothing can be changed in it. The timeout is in seconds."""
+    with transaction(conn, name, statement_timeout=statement_timeout):
+        conn.execute("set transaction isolation level repeatable read, read only")
+        yield
