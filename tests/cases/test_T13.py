@@ -26,7 +26,7 @@ NEEDS = ["flow clear", "flow audit"]
 
 BREAKS = [
     # Ids by the minute.
-    Break("engine/flow/ops/run_ids.py", 'timespec="microseconds"', 'timespec="minutes"'),
+    Break("engine/flow/ops/run_ids.py", "timespec='microseconds'", "timespec='minutes'"),
     # Logical dates by the second.
     Break(
         "engine/flow/ops/intervals.py",
