@@ -134,10 +134,12 @@ class Deployment:
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
-    def together(self, commands: Sequence[Sequence[str]], width: int | None = None) -> list[Ended]:
+    def together(
+        self, commands: Sequence[Sequence[str]], width: int | None = None, **variables: str
+    ) -> list[Ended]:
         """Run several `flow` at once, or `width` of them at a time; what each left behind."""
         with ThreadPoolExecutor(width or len(commands)) as threads:
-            return list(threads.map(lambda arguments: self.flow(*arguments), commands))
+            return list(threads.map(lambda words: self.flow(*words, **variables), commands))
 
     def ask(self, *arguments: str, codes: Collection[int] = (0,)) -> Any:
         """What a verb answers as JSON. Fails the test when it exits with another code."""

@@ -37,12 +37,7 @@ BREAKS = [
         "    return Outlook.SKIP\n\n\n"
         "def _one_failed",
     ),
-    # all_skipped takes a task that its upstream failed for a skipped one.
-    Break(
-        "engine/flow/decide/rules.py",
-        "    return _run_if(t.skipped + t.removed >= t.total)\n",
-        "    return _run_if(t.skipped + t.removed + t.upstream_failed >= t.total)\n",
-    ),
+    # all_skipped never ends below what its upstream failed.
     Break(
         "engine/flow/decide/rules.py",
         "    if t.success or t.bad:\n        return Outlook.SKIP\n",
@@ -60,12 +55,11 @@ BREAKS = [
         "def _all_done(t: Tally) -> Outlook:\n    return _run_if(t.all_done)\n",
         "def _all_done(t: Tally) -> Outlook:\n    return _run_if(t.done > 0)\n",
     ),
-    # A branch that chooses the join skips it, because it is directly below as the others are.
+    # What follows from a choice is skipped where it is directly below the branch, too.
     Break(
         "engine/flow/operators/skipping.py",
-        "        return tuple(sorted(self.downstream_task_ids - kept))\n",
-        "        return tuple(sorted(self.downstream_task_ids - self._chosen(choice) | set()))\n"
-        "\n    def _unused(self, kept: set[str]) -> tuple[str, ...]:\n        return ()\n",
+        "        kept |= self.dag.edges.reach(kept, self.dag.edges.downstream)\n",
+        "",
     ),
     # A branch may choose what does not exist.
     Break(
