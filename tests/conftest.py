@@ -1,4 +1,5 @@
-"""What holds for every test: an environment without settings, and a session that leaves nothing.
+"""What holds for every test: an environment without settings, a session that leaves no process
+behind, and a count of the tests that ran on real services.
 
 The environment is cleaned when this file is imported, before any test module reads it.
 """
@@ -6,6 +7,8 @@ The environment is cleaned when this file is imported, before any test module re
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +16,7 @@ for _name in list(os.environ):
     if _name.startswith("PG") or (_name.startswith("FLOW_") and not _name.startswith("FLOW_TEST_")):
         del os.environ[_name]
 
-from leaks import Session  # noqa: E402 - it, too, is to see the clean environment
+from leaks import Session  # noqa: E402 - they, too, are to see the clean environment
 from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
     connection,
     database,
@@ -21,10 +24,12 @@ from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
     server,
 )
 from postgres import pytest_sessionfinish as _stop_server  # noqa: E402
+from services import PROPERTY, Counts, services_of  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 _SESSION = pytest.StashKey[Session]()
 _LEFT = pytest.StashKey[list[str]]()
+_COUNTS = Counts()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -33,14 +38,33 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_SESSION] = Session()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note the services while the test's fixtures are still there."""
+    if call.when == "call" and isinstance(item, pytest.Function):
+        found = services_of(item.funcargs)
+        item.user_properties.extend((PROPERTY, name) for name in sorted(found))
+    return (yield)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count tests, in the process that sees all reports."""
+    _COUNTS.add(report)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the session that leaves processes behind, once its own workers are gone."""
+    """Write the counts; fail the session that leaves processes behind, now that it is over."""
     _stop_server(session)
     config = session.config
     mine = config.stash.get(_SESSION, None)
     if mine is None or config.option.collectonly:
         return
+    collected = os.environ.get("FLOW_TEST_SUMMARY")
+    if collected:
+        _COUNTS.append_to(Path(collected))
     try:
         wait_until(lambda: not mine.leftovers(), "the end of every process of the tests")
     except AssertionError:

@@ -7,6 +7,7 @@
     ├── NotFound                    no such DAG, run, task, …                     exit 3
     ├── Conflict                    exists already, or not in a state for it      exit 4
     ├── DatabaseError               unreachable, not migrated, too old            exit 5
+    │   ├── DatabaseUnreachable     it does not answer now, and may later
     │   └── NoPostgres              no PostgreSQL binaries for the embedded one
     ├── AuthoringError              a DAG file says something that cannot be
     │   ├── UnsupportedArgument     an argument or name that does not exist (yet)
@@ -75,6 +76,10 @@ class DatabaseError(FlowError):
 
     code = "database"
     exit_code = 5
+
+
+class DatabaseUnreachable(DatabaseError):
+    """The database does not answer. A role waits and tries again; a verb ends with it."""
 
 
 class NoPostgres(DatabaseError):

@@ -82,7 +82,7 @@ DAG = """
 
         @task
         def own_session():
-            subprocess.run([sys.executable, "-c", LINGERING], start_new_session=True)
+            subprocess.Popen([sys.executable, "-c", LINGERING], start_new_session=True).wait()
 
         @task
         def deaf():
@@ -147,14 +147,18 @@ class Ran:
 
 
 @pytest.fixture(scope="module")
-def ran() -> Iterator[Ran]:
-    with deployed(SETTINGS) as deployment:
-        deployment.write("stops.py", DAG)
-        deployment.up()
-        deployment.wait_for_dags("timeouts", "children", "marked")
-        children = deployment.run("children")
-        timeouts = deployment.run_to_end("timeouts")["run_id"]
-        yield Ran(deployment, timeouts, children)
+def deployment() -> Iterator[Deployment]:
+    with deployed(SETTINGS) as made:
+        made.write("stops.py", DAG)
+        made.up()
+        made.wait_for_dags("timeouts", "children", "marked")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ran(deployment: Deployment) -> Ran:
+    children = deployment.run("children")
+    return Ran(deployment, deployment.run_to_end("timeouts")["run_id"], children)
 
 
 def processes_of(deployment: Deployment, dag_id: str) -> list[int]:
@@ -198,8 +202,7 @@ def test_children_that_end_by_themselves_do_no_harm(ran: Ran) -> None:
     assert ran.deployment.wait_for_run("children", ran.children)["state"] == "success"
 
 
-def test_marking_stops_the_task(ran: Ran) -> None:
-    deployment = ran.deployment
+def test_marking_stops_the_task(deployment: Deployment) -> None:
     run_id = deployment.run("marked")
     wait_until(lambda: deployment.marks("marked_careful"), "the start of the task")
     deployment.ask("tasks", "mark", "marked", run_id, "marked_careful", "failed", "--yes")

@@ -16,7 +16,7 @@ import pytest
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 
-NEEDS = ["flow tui"]  # it is to show these ids whole
+NEEDS = ["flow tui"]  # it, too, is to show these ids whole
 
 BREAKS = [
     # Any text is an id.
@@ -79,6 +79,13 @@ def logs(deployment: Deployment) -> list[Path]:
     return sorted((deployment.home / "logs").rglob("attempt=*.log"))
 
 
+def has_log_of_its_own(deployment: Deployment, dag_id: str, run_id: str) -> bool:
+    """Whether `flow logs` shows what the run's task has printed, and nothing of another."""
+    shown = deployment.flow("logs", "--", dag_id, run_id, dag_id)
+    said = f"this is {dag_id} run {run_id} over"
+    return shown.code == 0 and shown.out.count("this is") == shown.out.count(said) == 1
+
+
 def test_every_other_id_is_refused_in_words(deployment: Deployment) -> None:
     found = {one["file"]: one["error"] for one in deployment.ask("dags", "errors", "--all")}
     assert {Path(file).stem for file in found} == set(REFUSED)
@@ -94,11 +101,7 @@ def test_a_legal_id_runs_and_logs_into_a_file_of_its_own(
 ) -> None:
     run = deployment.run_to_end(dag_id)
     assert run["state"] == "success"
-    said = f"this is {dag_id} run {run['run_id']} over"
-    (log,) = [path for path in logs(deployment) if said in path.read_text(encoding="utf-8")]
-    assert log.read_text(encoding="utf-8").count("this is") == 1
-    shown = deployment.flow("logs", "--", dag_id, run["run_id"], dag_id)
-    assert (shown.code, shown.out.count(said)) == (0, 1)
+    assert has_log_of_its_own(deployment, dag_id, run["run_id"])
     assert deployment.states(dag_id, run["run_id"]) == {dag_id: "success"}
     assert deployment.ask("runs", "list", "--", dag_id)[0]["run_id"] == run["run_id"]
 
@@ -118,8 +121,7 @@ def test_a_legal_run_id_works_everywhere(deployment: Deployment, run_id: str) ->
     run = deployment.run_to_end("a", f"--run-id={run_id}")
     assert (run["run_id"], run["state"]) == (run_id, "success")
     assert deployment.states("a", run_id) == {"a": "success"}
-    said = f"this is a run {run_id} over"
-    assert [said in log.read_text(encoding="utf-8") for log in logs(deployment)].count(True) == 1
+    assert has_log_of_its_own(deployment, "a", run_id)
 
 
 def test_nothing_is_written_outside_of_its_place(deployment: Deployment) -> None:

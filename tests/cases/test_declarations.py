@@ -5,20 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cases.breaks import Case, cases
-from flow_cli.application import root
+from verbs import has_verb
 
 CASES = cases()
-
-
-def has_verb(words: list[str]) -> bool:
-    """Whether `flow WORDS…` is a command."""
-    command = root()
-    for word in words:
-        commands = getattr(command, "commands", {})
-        if word not in commands:
-            return False
-        command = commands[word]
-    return True
 
 
 def test_there_are_cases() -> None:
@@ -40,4 +29,5 @@ def test_what_a_case_lacks_does_not_exist(case: Case) -> None:
 def test_verbs_are_found() -> None:
     assert has_verb(["up"])
     assert has_verb(["config", "show"])
+    assert not has_verb(["config"])
     assert not has_verb(["config", "nonsense"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from flow.store.connect import Conn
+from operations_world import World
 from postgres import connection, database, server  # noqa: F401
-from world import World
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from flow.graph import TaskSpec
 from flow.ops import database, pools, running
 from flow.ops.running import Wish
 from flow.states import TaskState
-from world import World
+from operations_world import World
 
 
 @pytest.fixture

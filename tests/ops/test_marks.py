@@ -14,7 +14,8 @@ from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import invariants
 from flow.store.notify import STOP, Listener
-from world import World
+from operations_world import World
+from waiting import wait_until
 
 REASON = f"marked by {pwd.getpwuid(os.getuid()).pw_name}"
 
@@ -34,7 +35,7 @@ def test_a_running_task_is_taken_from_its_worker(world: World) -> None:
     assert [(one.task_id, one.before, one.state) for one in done.marked] == [
         ("extract", "running", "success")
     ]
-    assert listener.drain() == {STOP}
+    assert wait_until(listener.drain, "the notification to workers") == {STOP}
     listener.close()
     assert world.rows("select state, claim, worker, reason from task_hot") == [
         ("success", claimed.claim + 1, None, REASON)

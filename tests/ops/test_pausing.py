@@ -8,7 +8,7 @@ import pytest
 
 from flow.errors import NotFound
 from flow.ops import pausing
-from world import World
+from operations_world import World
 
 
 def today(world: World) -> datetime:

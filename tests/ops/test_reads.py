@@ -19,7 +19,7 @@ from flow.store.dag_files import Failure, ParsedFile
 from flow.store.read import page
 from flow.store.read import runs as stored
 from flow.store.read.runs import Filter
-from world import World
+from operations_world import World
 
 
 def run(world: World, dag_id: str = "sales", **wish: Any) -> str:

@@ -12,7 +12,7 @@ from flow.ops import pausing, running
 from flow.ops.deployment import Deployment
 from flow.ops.running import Wish
 from flow.store.connect import connect
-from world import World
+from operations_world import World
 
 
 def at(*parts: int) -> datetime:

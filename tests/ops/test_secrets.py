@@ -10,7 +10,7 @@ from flow.authoring.connection import Connection
 from flow.errors import ConfigError, Conflict, NotFound, UsageError
 from flow.ops import connections, reach, variables
 from flow.ops.exchange import Existing
-from world import World
+from operations_world import World
 
 SECRET = "p@ss/w:rd# %+ü"
 

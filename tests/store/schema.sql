@@ -683,7 +683,7 @@ CREATE INDEX callback_taken ON public.callback USING btree (worker) WHERE (worke
 
 CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE (worker IS NULL);
 
-CREATE INDEX dag_due ON public.dag USING btree (next_run_at) WHERE (present AND (NOT paused));
+CREATE INDEX dag_due ON public.dag USING btree (next_run_at, dag_id) WHERE (present AND (NOT paused));
 
 CREATE INDEX dag_file_index ON public.dag USING btree (file);
 
@@ -705,7 +705,7 @@ CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (s
 
 CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, rank, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
 
-CREATE INDEX task_queue ON public.task_hot USING btree (queue, priority DESC, rank, run_key, task_id) WHERE (state = 'queued'::text);
+CREATE INDEX task_queue ON public.task_hot USING btree (executor, queue, priority DESC, rank, run_key, task_id) WHERE (state = 'queued'::text);
 
 CREATE INDEX task_skips ON public.task_hot USING btree (run_key) WHERE (skips IS NOT NULL);
 
@@ -720,9 +720,6 @@ ALTER TABLE ONLY public.dag_version
 
 ALTER TABLE ONLY public.dag_version
     ADD CONSTRAINT dag_version_spec_hash_fkey FOREIGN KEY (spec_hash) REFERENCES public.spec(hash);
-
-ALTER TABLE ONLY public.run
-    ADD CONSTRAINT run_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id);
 
 ALTER TABLE ONLY public.run
     ADD CONSTRAINT run_dag_id_version_fkey FOREIGN KEY (dag_id, version) REFERENCES public.dag_version(dag_id, number);

@@ -11,6 +11,7 @@ from flow.decide import RunFacts, TaskFacts, View, decide
 from flow.graph import Graph, TriggerRule
 from flow.roles.losses import free
 from flow.roles.schedule.rescue import Watch
+from flow.roles.schedule.sweep import sweep
 from flow.states import MAX_LOSSES, RunState
 from flow.states import TaskState as T
 from flow.store import processes, tries
@@ -218,16 +219,62 @@ def test_losses_cost_no_retry_until_they_are_too_many_in_a_row(world: World):
     world.check()
 
 
+def test_what_goes_back_from_a_queue_wakes_all_who_wait_for_its_place(world: World):
+    world.pool("narrow", 1)
+    world.add(
+        spec("d", task("g", queue="gpu", pool="narrow", priority=9), task("x", pool="narrow"))
+    )
+    scheduler = world.scheduler()
+    gone = world.worker("gpu")
+    world.worker("default")
+    scheduler.run_once()
+    scheduler.run_once()
+    assert world.states("d") == {"g": "queued", "x": "scheduled"}
+    with transaction(world.conn, "test"):
+        processes.end(world.conn, gone, "died")
+    sweep(world.conn)
+    assert world.states("d")["g"] == "scheduled"
+    assert world.settle(scheduler) == 1  # its slot serves the other one
+    assert world.states("d") == {"g": "scheduled", "x": "success"}
+    world.check()
+
+
+def test_a_worker_that_came_while_a_task_went_back_gets_it_all_the_same(world: World):
+    world.add(spec("d", task("a")))
+    scheduler = world.scheduler()
+    gone = world.worker()
+    scheduler.run_once()
+    with transaction(world.conn, "test"):
+        processes.end(world.conn, gone, "died")
+    # The wake-up of the next worker is served before the sweep, which looked before it came.
+    sweep(world.conn)
+    world._workers.clear()
+    world.worker()
+    world.conn.execute(
+        "delete from wakeup where kind = 'queue' and id = (select max(id) from wakeup)"
+    )
+    assert world.settle(scheduler) == 1
+    assert world.runs("d") == ["success"]
+
+
 def test_a_process_is_overdue_only_after_standing_still_before_our_eyes():
-    watch = Watch()
+    watch = Watch(pace=5.0)
     seen = Observed(1, "work", "h", 1, heartbeat=7, lost_after=10.0)
     assert watch.overdue([seen], 100.0) == []
     assert watch.overdue([seen], 109.9) == []
     assert watch.overdue([seen._replace(heartbeat=8)], 110.0) == []
     assert watch.overdue([seen._replace(heartbeat=8)], 119.9) == []
-    watch.forget()  # an outage: whatever was seen before does not count
-    assert watch.overdue([seen._replace(heartbeat=8)], 500.0) == []
-    assert watch.overdue([seen._replace(heartbeat=8)], 510.0) == [seen._replace(heartbeat=8)]
+    assert watch.overdue([seen._replace(heartbeat=8)], 120.0) == [seen._replace(heartbeat=8)]
+
+
+def test_a_time_in_which_nobody_looked_makes_nobody_lost():
+    watch = Watch(pace=2.0)
+    seen = Observed(1, "work", "h", 1, heartbeat=7, lost_after=10.0)
+    assert watch.overdue([seen], 100.0) == []
+    # The database stood still, or this scheduler did: the worker may not have been heard either.
+    assert watch.overdue([seen], 500.0) == []
+    assert watch.overdue([seen], 502.0) == []
+    assert watch.overdue([seen], 506.0) == [seen]
 
 
 def test_a_loss_is_declared_once_and_not_of_one_that_moved(world: World):

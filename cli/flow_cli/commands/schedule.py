@@ -23,6 +23,8 @@ def schedule(
 
     Any number may run side by side, on any number of machines. SIGTERM ends it.
     """
+    from functools import partial
+
     from flow.roles.schedule import Settings, serve
     from flow.store import locate
     from flow.version import VERSION
@@ -40,6 +42,7 @@ def schedule(
             lost_after=config.settings.worker.lost_after,
             poll=config.settings.scheduler.poll_interval,
             sweep=config.settings.scheduler.sweep_interval,
+            revive=partial(locate.revive, config.settings),
         ),
         stop,
         once=once,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import cache
 from typing import TypeVar
 
 import msgspec
@@ -32,11 +32,17 @@ def _plain(struct: _Struct, **changed: object) -> _Struct:
     msgspec leaves out what *is* the default, not what equals it: without this the hash would depend
     on whether somebody wrote `retry_delay=300.0` or nothing, and on which strings are interned.
     """
-    for field in msgspec.structs.fields(type(struct)):
-        value = getattr(struct, field.name)
-        if field.name not in changed and value is not field.default and value == field.default:
-            changed[field.name] = field.default
+    for name, default in _defaults(type(struct)):
+        value = getattr(struct, name)
+        if name not in changed and value is not default and value == default:
+            changed[name] = default
     return msgspec.structs.replace(struct, **changed) if changed else struct
+
+
+@cache
+def _defaults(kind: type[msgspec.Struct]) -> tuple[tuple[str, object], ...]:
+    """Fields with their defaults. msgspec evaluates all annotations anew to answer: 0.6 ms."""
+    return tuple((field.name, field.default) for field in msgspec.structs.fields(kind))
 
 
 def decode(text: bytes | str) -> DagSpec:
@@ -49,4 +55,6 @@ def decode(text: bytes | str) -> DagSpec:
 
 def spec_hash(text: bytes) -> str:
     """SHA-256 of canonical JSON, in hexadecimal."""
+    import hashlib  # a tenth of a reading command's own imports, and few of them hash
+
     return hashlib.sha256(text).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from flow.authoring.arguments import nearest
@@ -19,9 +20,22 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """The parameters of a function; None for one that does not tell (some built-in ones)."""
     try:
-        return list(inspect.signature(function).parameters.values())
+        return list(_signature_of(function).parameters.values())
     except ValueError:
         return None
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """A file that makes 50 tasks of one function, in each of its 50 processes, looks once."""
+    try:
+        return _known_signature(function)
+    except TypeError:  # a callable object without a hash
+        return inspect.signature(function)
+
+
+@lru_cache(maxsize=256)
+def _known_signature(function: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(function)
 
 
 def context_arguments(
@@ -81,7 +95,7 @@ def check_call(
     offered |= {p.name for p in parameters if p.name in extra}
     positional = {p.name for p in [p for p in parameters if p.kind in _POSITIONAL][: len(args)]}
     try:
-        inspect.signature(function).bind(
+        _signature_of(function).bind(
             *args, **dict.fromkeys(offered - positional, None) | dict(kwargs)
         )
     except TypeError as error:

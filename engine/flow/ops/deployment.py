@@ -12,7 +12,7 @@ import psycopg
 from flow.errors import DatabaseError
 from flow.store import audit, locate, migrate
 from flow.store.audit import Entry, Facts
-from flow.store.connect import STATEMENT_TIMEOUT, Conn, connect, transaction
+from flow.store.connect import STATEMENT_TIMEOUT, Conn, connect, snapshot, transaction
 from flow.store.notify import Notifier
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ class Deployment:
     @contextmanager
     def snapshot(self, statement_timeout: float = STATEMENT_TIMEOUT) -> Iterator[None]:
         """Several reads of one moment. Nothing can be changed in it. The timeout is in seconds."""
-        with transaction(self.conn, "ops.read", statement_timeout=statement_timeout):
-            self.conn.execute("set transaction isolation level repeatable read, read only")
+        with snapshot(self.conn, "ops.read", statement_timeout=statement_timeout):
             yield
 
 

@@ -17,9 +17,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
-import psycopg
-
-from flow.errors import DatabaseError
+from flow.store.connect import OUTAGES
 
 log = logging.getLogger(__name__)
 
@@ -79,11 +77,18 @@ def wait(selector: selectors.BaseSelector, seconds: float) -> list[selectors.Sel
     return [key for key, _ in selector.select(max(0.0, seconds))]
 
 
+def log_outage(name: str, error: Exception) -> None:
+    """Say that a role has lost the database, and why."""
+    text = str(error).strip()
+    reason = text.splitlines()[0] if text else repr(error)
+    log.warning("%s: the database does not answer (%s); trying again", name, reason)
+
+
 def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
     """Run `session` until it returns; start it anew whenever the database went away.
 
-    `session` connects, works and returns when `stop` was asked for. An outage is logged once when
-    it begins and once when it ends.
+    `session` connects, works and returns when `stop` was asked for. Any other error ends the role:
+    a schema that does not fit does not change by waiting.
     """
     first, longest = _BACKOFF
     delay = first
@@ -91,15 +96,10 @@ def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
         began = time.monotonic()
         try:
             session()
-        except (psycopg.OperationalError, DatabaseError) as error:
-            if isinstance(error, DatabaseError) and not isinstance(
-                error.__cause__, psycopg.OperationalError
-            ):
-                raise  # not an outage: no schema, or one that does not fit
+        except OUTAGES as error:
             if time.monotonic() - began > longest:
                 delay = first
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-            log.warning("%s: the database does not answer (%s); trying again", name, reason)
+            log_outage(name, error)
         else:
             return
         if stop:

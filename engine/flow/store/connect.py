@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 from psycopg import Connection
 
 from flow import faults
-from flow.errors import DatabaseError
+from flow.errors import DatabaseUnreachable
 
 Row = tuple[Any, ...]
 Conn = Connection[Row]
@@ -20,11 +20,21 @@ STATEMENT_TIMEOUT = 60.0
 IDLE_TIMEOUT = 10.0
 """Seconds a transaction of a role may sit idle: a stopped scheduler must not hold runs for ever."""
 
+OUTAGES: Final = (
+    DatabaseUnreachable,
+    psycopg.OperationalError,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+"""Errors after which a role connects anew and goes on: the server is away, restarts, has become a
+standby, or has ended a session. The last two kinds are no `OperationalError` to the driver: a role
+that was stopped within a transaction meets the third when it is continued."""
+
 
 def connect(dsn: str, *, name: str) -> Conn:
     """Open a connection in autocommit mode, without server-side prepared statements (PgBouncer).
 
-    `name` appears in `pg_stat_activity`. Raises `DatabaseError` when the server does not answer.
+    `name` appears in `pg_stat_activity`. Raises `DatabaseUnreachable`.
     """
     try:
         return psycopg.connect(
@@ -41,7 +51,7 @@ def connect(dsn: str, *, name: str) -> Conn:
         )
     except psycopg.OperationalError as error:
         reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
-        raise DatabaseError(
+        raise DatabaseUnreachable(
             f"the database cannot be reached: {reason}",
             "start it with `flow up`, or point FLOW_DATABASE_URL at a running PostgreSQL",
         ) from error
@@ -76,7 +86,17 @@ def transaction(
         if not conn.closed:
             try:
                 conn.execute("rollback")
-            except psycopg.OperationalError:
+            except psycopg.Error:
                 conn.close()
         raise
     faults.point(f"{name}.after_commit")
+
+
+@contextmanager
+def snapshot(
+    conn: Conn, name: str, *, statement_timeout: float = STATEMENT_TIMEOUT
+) -> Iterator[None]:
+    """Several reads of one moment; nothing can be changed in it. The timeout is in seconds."""
+    with transaction(conn, name, statement_timeout=statement_timeout):
+        conn.execute("set transaction isolation level repeatable read, read only")
+        yield

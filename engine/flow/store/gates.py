@@ -102,12 +102,29 @@ where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_pat
 """
 
 # Queued tasks whose queue lost its last live worker go back: their slot must not stay taken.
+#
+# The wake-ups stand for what that changes: a place is free in run, DAG and pool, and a worker may
+# have registered meanwhile, whose own wake-up was served when the tasks were still queued.
 _UNQUEUE = """
-update task_hot t set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
-where t.state = 'queued' and not exists (
-  select from process p where p.role = 'work' and p.ended_at is null and not p.draining
-    and p.executor = t.executor and t.queue = any(p.queues))
-returning t.run_key, t.task_id
+with returned as (
+  update task_hot t
+  set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
+  where t.state = 'queued' and not exists (
+    select from process p where p.role = 'work' and p.ended_at is null and not p.draining
+      and p.executor = t.executor and t.queue = any(p.queues))
+  returning t.run_key, t.dag_id, t.pool, t.queue),
+woken as (
+  insert into wakeup (kind, run_key, name)
+  select distinct 'run', run_key, null from returned
+  union all
+  select distinct 'queue', null::bigint, queue from returned
+  union all
+  select distinct 'pool', null::bigint, p.name from returned r join pool p on p.name = r.pool
+  where p.slots >= 0
+  union all
+  select distinct 'dag', null::bigint, d.dag_id from returned r join dag d on d.dag_id = r.dag_id
+  where d.concurrency is not null)
+select count(*) from returned
 """
 
 
@@ -221,4 +238,5 @@ def queue(conn: Conn, admitted: Sequence[Candidate]) -> int:
 
 def unqueue(conn: Conn) -> int:
     """Put queued tasks that no live worker serves back to scheduled; how many there were."""
-    return conn.execute(_UNQUEUE).rowcount
+    row = conn.execute(_UNQUEUE).fetchone()
+    return int(row[0]) if row else 0

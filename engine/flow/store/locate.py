@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flow.errors import DatabaseError
+from flow.errors import DatabaseError, DatabaseUnreachable
 
 if TYPE_CHECKING:
     from flow.embedded import Server
@@ -26,6 +26,19 @@ def dsn(settings: Settings) -> str:
             "make one with `flow db migrate` or `flow up`, or set FLOW_DATABASE_URL",
         )
     return server.start()
+
+
+def revive(settings: Settings) -> None:
+    """Start an embedded server that has died; for a role that is about to connect again.
+
+    Waits until it has recovered. Raises `DatabaseUnreachable` when it does not come up.
+    """
+    if settings.database.url:
+        return
+    try:
+        embedded(settings).start()
+    except DatabaseError as error:
+        raise DatabaseUnreachable(error.message, error.hint) from error
 
 
 def direct_dsn(settings: Settings) -> str:

@@ -75,12 +75,16 @@ class Listener:
 
     def __init__(self, dsn: str, channels: tuple[str, ...]) -> None:
         self._conn = connect(dsn, name="listen")
+        self._descriptor = self._conn.fileno()
         for channel in channels:
             self._conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
 
     def fileno(self) -> int:
-        """The socket, readable when a notification may have come."""
-        return self._conn.fileno()
+        """The socket, readable when a notification may have come; the same when it is cut.
+
+        The connection itself would not tell any more, and a selector asks once again to forget it.
+        """
+        return self._descriptor
 
     def drain(self) -> set[str]:
         """Channels notified since the last call. Raises `psycopg.OperationalError` when cut."""

@@ -21,13 +21,16 @@ class LockedRun(NamedTuple):
 
 
 class NewRun(NamedTuple):
-    """A run to create. Dates are aware UTC datetimes."""
+    """A run to create. Dates are aware UTC datetimes.
+
+    The first two fields are the run's own; the others it often shares with many of its batch.
+    """
 
     dag_id: str
+    version: int
     run_id: str
     run_type: RunType
     state: RunState
-    version: int
     logical_date: datetime
     start: datetime
     end: datetime
@@ -58,16 +61,22 @@ _STILL_RUNNING = """
 select run_key from run where run_key = any(%(run_keys)s::bigint[]) and state = 'running'
 """
 
-# A run that exists already for its interval or under its id stays as it is.
+# A run that exists already for its interval or under its id stays as it is. What runs of one moment
+# have in common travels as a profile.
 _CREATE = """
-insert into run (dag_id, run_id, run_type, state, version, logical_date, data_interval_start,
+insert into run (dag_id, version, run_id, run_type, state, logical_date, data_interval_start,
   data_interval_end, interval_run, conf, started_at)
-select n.*, case when n.state = 'running' then clock_timestamp() end
-from unnest(%(dag_id)s::text[], %(run_id)s::text[], %(run_type)s::text[], %(state)s::text[],
-    %(version)s::int[], %(logical_date)s::timestamptz[], %(start)s::timestamptz[],
-    %(end)s::timestamptz[], %(interval_run)s::bool[], %(conf)s::text[])
-  as n(dag_id, run_id, run_type, state, version, logical_date, data_interval_start,
-    data_interval_end, interval_run, conf)
+select n.dag_id, n.version, p.run_id, p.run_type, p.state, p.logical_date, p.data_interval_start,
+  p.data_interval_end, p.interval_run, p.conf, case when p.state = 'running' then c.at end
+from unnest(%(dag_id)s::text[], %(version)s::int[], %(profile)s::int[])
+  as n(dag_id, version, profile)
+join unnest(%(run_id)s::text[], %(run_type)s::text[], %(state)s::text[],
+    %(logical_date)s::timestamptz[], %(start)s::timestamptz[], %(end)s::timestamptz[],
+    %(interval_run)s::bool[], %(conf)s::text[])
+  with ordinality as p(run_id, run_type, state, logical_date, data_interval_start,
+    data_interval_end, interval_run, conf, profile)
+  on p.profile = n.profile,
+  (select clock_timestamp() as at) as c
 on conflict do nothing
 returning dag_id, run_key
 """
@@ -137,19 +146,24 @@ def create(conn: Conn, runs: Sequence[NewRun]) -> dict[str, int]:
     """Create runs of different DAGs; run_key by dag_id, without those that existed already."""
     if not runs:
         return {}
+    numbers, profiles = arrays.profiles(run[2:] for run in runs)
+    run_id, run_type, state, logical_date, start, end, interval_run, conf = zip(
+        *profiles, strict=True
+    )
     rows = conn.execute(
         _CREATE,
         {
             "dag_id": arrays.texts([run.dag_id for run in runs]),
-            "run_id": arrays.texts([run.run_id for run in runs]),
-            "run_type": arrays.texts([run.run_type for run in runs]),
-            "state": arrays.texts([run.state for run in runs]),
             "version": arrays.numbers([run.version for run in runs]),
-            "logical_date": arrays.times([run.logical_date for run in runs]),
-            "start": arrays.times([run.start for run in runs]),
-            "end": arrays.times([run.end for run in runs]),
-            "interval_run": arrays.flags([run.interval_run for run in runs]),
-            "conf": arrays.texts([run.conf for run in runs]),
+            "profile": arrays.numbers(numbers),
+            "run_id": arrays.texts(run_id),
+            "run_type": arrays.texts(run_type),
+            "state": arrays.texts(state),
+            "logical_date": arrays.times(logical_date),
+            "start": arrays.times(start),
+            "end": arrays.times(end),
+            "interval_run": arrays.flags(interval_run),
+            "conf": arrays.texts(conf),
         },
     )
     return dict(rows.fetchall())

@@ -33,13 +33,17 @@ class Position(NamedTuple):
     next_run_at: datetime | None
 
 
-# Due DAGs, longest due first; index dag_due. One that another scheduler holds is passed over.
+# Due DAGs, longest due first, in the order of index dag_due: no look at more rows than are taken,
+# and none when nothing is due (a volatile clock_timestamp() could not be looked up in it). Their
+# versions are joined afterwards, not to thousands of due rows before they are sorted and cut off.
+# One that another scheduler holds is passed over.
 _TAKE_DUE = """
 select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs
-from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version
-where d.present and not d.paused and d.next_run_at <= clock_timestamp()
-order by d.next_run_at, d.dag_id limit %(limit)s
-for no key update of d skip locked
+from (select dag_id, version, cursor_at, max_active_runs from dag
+    where present and not paused and next_run_at <= statement_timestamp()
+    order by next_run_at, dag_id limit %(limit)s
+    for no key update skip locked) as d
+  join dag_version v on v.dag_id = d.dag_id and v.number = d.version
 """
 
 # DAGs that were woken: a run of theirs ended. Locked in order of id; those held elsewhere wait.
@@ -52,13 +56,16 @@ order by d.dag_id for no key update of d skip locked
 
 _EXIST_UNPAUSED = "select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and not paused"
 
+# Many DAGs stand at the same place, which travels once.
 _MOVE = """
 update dag d set cursor_at = p.cursor_at, next_start = p.next_start, next_end = p.next_end,
   next_run_at = p.next_run_at
-from unnest(%(dag_id)s::text[], %(cursor)s::timestamptz[], %(next_start)s::timestamptz[],
-    %(next_end)s::timestamptz[], %(next_run_at)s::timestamptz[])
-  as p(dag_id, cursor_at, next_start, next_end, next_run_at)
-where d.dag_id = p.dag_id
+from unnest(%(dag_id)s::text[], %(place)s::int[]) as m(dag_id, place)
+join unnest(%(cursor)s::timestamptz[], %(next_start)s::timestamptz[], %(next_end)s::timestamptz[],
+    %(next_run_at)s::timestamptz[])
+  with ordinality as p(cursor_at, next_start, next_end, next_run_at, place)
+  on p.place = m.place
+where d.dag_id = m.dag_id
 """
 
 # Seconds until the first DAG is due; index dag_due.
@@ -83,17 +90,21 @@ def lock(conn: Conn, dag_ids: Sequence[str]) -> tuple[list[DueDag], set[str]]:
 
 def move(conn: Conn, positions: Sequence[Position]) -> None:
     """Write where schedules stand."""
-    if positions:
-        conn.execute(
-            _MOVE,
-            {
-                "dag_id": arrays.texts([one.dag_id for one in positions]),
-                "cursor": arrays.times([one.cursor for one in positions]),
-                "next_start": arrays.times([one.next_start for one in positions]),
-                "next_end": arrays.times([one.next_end for one in positions]),
-                "next_run_at": arrays.times([one.next_run_at for one in positions]),
-            },
-        )
+    if not positions:
+        return
+    numbers, places = arrays.profiles(one[1:] for one in positions)
+    cursor, next_start, next_end, next_run_at = zip(*places, strict=True)
+    conn.execute(
+        _MOVE,
+        {
+            "dag_id": arrays.texts([one.dag_id for one in positions]),
+            "place": arrays.numbers(numbers),
+            "cursor": arrays.times(cursor),
+            "next_start": arrays.times(next_start),
+            "next_end": arrays.times(next_end),
+            "next_run_at": arrays.times(next_run_at),
+        },
+    )
 
 
 def next_due(conn: Conn) -> float | None:

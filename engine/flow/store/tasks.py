@@ -161,8 +161,7 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
     """Write the first rows of tasks."""
     if not tasks:
         return
-    profiles: dict[tuple[Any, ...], int] = {}
-    numbers = [profiles.setdefault(_profile(task.spec), len(profiles) + 1) for task in tasks]
+    numbers, profiles = arrays.profiles(_profile(task.spec) for task in tasks)
     tries, pool, slots, queue, executor, priority, delay, backoff, cap, timeout = zip(
         *profiles, strict=True
     )

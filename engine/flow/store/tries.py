@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from flow.decide import Ending
 from flow.store.connect import Conn
+from flow.store.text import storable_or_none
 
 
 class Claim(NamedTuple):
@@ -88,14 +89,19 @@ class Report(NamedTuple):
     log: str | None = None
 
 
-# In admission order, passing over what other workers are taking; index task_queue. Opens the try in
-# the same statement, so a try that has a number and a start has a row. Locks the tasks it takes.
+# In admission order, passing over what other workers are taking; index task_queue, of each queue no
+# more than the limit: with `queue = any(…)` every queued task was read and sorted for each claim.
+# Opens the try in the same statement, so a try that has a number and a start has a row. Locks the
+# tasks it takes, and for a moment as many of each further queue it serves.
 _CLAIM = """
 with picked as materialized (
-  select run_key, task_id, map_path from task_hot
-  where state = 'queued' and executor = %(executor)s and queue = any(%(queues)s::text[])
-  order by priority desc, rank, run_key, task_id limit %(limit)s
-  for update skip locked),
+  select q.run_key, q.task_id, q.map_path
+  from unnest(%(queues)s::text[]) as served(queue),
+    lateral (select run_key, task_id, map_path, priority, rank from task_hot t
+      where t.state = 'queued' and t.executor = %(executor)s and t.queue = served.queue
+      order by t.priority desc, t.rank, t.run_key, t.task_id limit %(limit)s
+      for update skip locked) as q
+  order by q.priority desc, q.rank, q.run_key, q.task_id limit %(limit)s),
 claimed as (
   update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
     started_at = clock_timestamp(), reason = null
@@ -193,13 +199,14 @@ where y.worker = %(worker)s and y.ended_at is null
 order by t.run_key, t.task_id, t.map_path for no key update of t
 """
 
-# Claims that no longer count: marked, cleared, or given to another worker.
-_STALE = """
-select k.run_key, k.task_id, k.map_path::int[], k.claim
-from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[])
-  as k(run_key, task_id, map_path, claim)
-where not exists (select from task_hot t where t.run_key = k.run_key and t.task_id = k.task_id
-  and t.map_path = k.map_path::int[] and t.claim = k.claim and t.state = 'running')
+# What a worker holds, as far as the store knows; index try_open. No locks.
+_HELD = """
+select t.run_key, t.task_id, t.map_path, t.claim
+from try_hot y join task_hot t
+  on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
+    and t.try_number = y.try_number and t.claim = y.claim
+where y.worker = %(worker)s and y.ended_at is null
+  and t.worker = %(worker)s and t.state = 'running'
 """
 
 
@@ -250,7 +257,7 @@ def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
             **_keys([one.claim for one in reports]),
             "state": [end.state.value for end in ends],
             "try_state": [end.try_state.value for end in ends],
-            "reason": [end.reason for end in ends],
+            "reason": [storable_or_none(end.reason) for end in ends],
             "delay": [end.delay for end in ends],
             "again": [end.again for end in ends],
             "exit_code": [end.exit_code for end in ends],
@@ -273,9 +280,9 @@ def left_open(conn: Conn, worker: int) -> list[Open]:
     return [Open._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]
 
 
-def stale(conn: Conn, claims: Sequence[Claim]) -> set[Claim]:
-    """Those of `claims` that no longer count."""
-    return {_claim(row) for row in conn.execute(_STALE, _keys(claims))} if claims else set()
+def held(conn: Conn, worker: int) -> set[Claim]:
+    """The claims of a worker that count: not marked, cleared, reported or taken from it."""
+    return {_claim(row) for row in conn.execute(_HELD, {"worker": worker})}
 
 
 def _claim(row: tuple[int, str, list[int], int]) -> Claim:

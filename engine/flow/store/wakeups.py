@@ -20,10 +20,10 @@ class Wakeup(NamedTuple):
 
 
 # Due wake-ups of some kinds, oldest first; one that another scheduler holds is passed over.
-# Index wakeup_due. Locks the rows.
+# Index wakeup_due, which a volatile clock_timestamp() could not be looked up in. Locks the rows.
 _TAKE = """
 select id, kind, run_key, task_id, name from wakeup
-where kind = any(%(kinds)s::text[]) and due_at <= clock_timestamp()
+where kind = any(%(kinds)s::text[]) and due_at <= statement_timestamp()
 order by due_at, id limit %(limit)s
 for update skip locked
 """

@@ -13,8 +13,8 @@ from flow.ops import running
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store.connect import Conn
+from operations_world import World
 from postgres import connection, database, server  # noqa: F401
-from world import World
 
 
 @pytest.fixture

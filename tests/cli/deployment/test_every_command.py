@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from world import World
+from operations_world import World
 
 LISTS = [
     ("dags", "list"),

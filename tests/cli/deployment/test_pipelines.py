@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 from flow.states import TaskState
+from waiting import wait_until
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
 
@@ -65,6 +68,24 @@ TASKS
 
 VERSIONS
 """
+
+
+@contextmanager
+def running(arguments, environment, project):
+    """`flow` while it runs; killed when the test is over with it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flow_cli", *arguments],
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def without_styles(text: str) -> str:
@@ -201,17 +222,11 @@ def test_waiting_ends_with_the_run_and_its_verdict(sales, environment, project):
         ("good", {}, 0),
         ("bad", {"report": TaskState.FAILED}, 1),
     ):
-        command = [sys.executable, "-m", "flow_cli", "run", "sales", "--run-id", run_id, "--wait"]
-        with subprocess.Popen(
-            command,
-            cwd=project,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        with running(
+            ["run", "sales", "--run-id", run_id, "--wait"], environment, project
         ) as process:
-            while not sales.rows("select from run where run_id = %s", run_id):
-                assert process.poll() is None
+            made = ("select from run where run_id = %s", run_id)
+            wait_until(lambda asked=made: sales.rows(*asked), "the run")
             sales.finish(states)
             out, err = process.communicate()
         verdict = "success" if code == 0 else "failed"
@@ -258,3 +273,28 @@ def test_at_40_columns_no_id_is_lost(sales, on_terminal):
         assert max(map(len, shown.splitlines())) <= 40
     shown = without_styles(on_terminal("runs", "list", columns=40).out)
     assert RUN in shown.replace("\n", "")
+
+
+def test_ctrl_c_leaves_the_run_going_and_says_how_to_look_again(sales, environment, project):
+    waits = "select from pg_stat_activity where application_name = 'flow command'"
+    waits += " and query = 'select last_value from change_counter'"
+    with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
+        wait_until(lambda: sales.rows(waits), "the command to wait")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert err == "the run goes on; see it with: flow runs show sales it\n"
+    sales.finish()
+    assert sales.rows("select state from run where run_id = 'it'") == [("success",)]
+
+
+def test_a_verb_that_dies_has_done_all_of_its_work_or_none(sales, flow):
+    died = flow("run", "sales", "--run-id", "it", FLOW_FAULTS="ops.run.before_commit=kill")
+    assert died.code == -signal.SIGKILL
+    assert sales.rows("select from run where run_id = 'it'") == []
+    assert sales.rows("select from audit where target = 'sales/it'") == []
+    died = flow("run", "sales", "--run-id", "it", FLOW_FAULTS="ops.run.after_commit=kill")
+    assert died.code == -signal.SIGKILL
+    assert len(sales.rows("select from audit where target = 'sales/it'")) == 1
+    sales.finish()  # the wake-up is in the transaction; the notification only makes it sooner
+    assert sales.rows("select state from run where run_id = 'it'") == [("success",)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from flow.decide import RunFacts, View, decide
@@ -19,7 +20,7 @@ from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.runs import NewRun
 from flow.store.schedule import DueDag, Position
-from flow.timetables import Planned, plan_next
+from flow.timetables import Catchup, Planned, Timetable, plan_next
 
 BATCH: Final = 500
 """DAGs handled in one transaction."""
@@ -27,11 +28,25 @@ BATCH: Final = 500
 
 def plan(spec: DagSpec, cursor: datetime | None, now: datetime) -> Planned | None:
     """The next run of a DAG whose schedule stands at `cursor`."""
+    catchup: Catchup = "none" if spec.catchup == "none" else bool(spec.catchup)
+    return _plan(spec.timetable, spec.start_date, spec.end_date, catchup, cursor, now)
+
+
+@lru_cache(maxsize=1_024)
+def _plan(
+    timetable: Timetable,
+    start_date: datetime | None,
+    end_date: datetime | None,
+    catchup: Catchup,
+    cursor: datetime | None,
+    now: datetime,
+) -> Planned | None:
+    """DAGs that fall due together mostly stand at the same place of the same schedule."""
     return plan_next(
-        spec.timetable,
-        start_date=spec.start_date,
-        end_date=spec.end_date,
-        catchup="none" if spec.catchup == "none" else bool(spec.catchup),
+        timetable,
+        start_date=start_date,
+        end_date=end_date,
+        catchup=catchup,
         cursor=cursor,
         now=now,
     )

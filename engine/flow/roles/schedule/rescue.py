@@ -2,8 +2,9 @@
 
 Judged by progress, not by clocks: a process is lost when this scheduler, with the database
 answering throughout, has seen its heartbeat counter unchanged for the process's own threshold, on
-this scheduler's monotonic clock. Observations from before an outage do not count, so neither an
-outage nor a clock that jumps makes anybody lost.
+this scheduler's monotonic clock. Observations from before an outage do not count, and of a time in
+which nobody looked only the usual pause between two looks does; so neither an outage, nor a
+database or scheduler that stood still, nor a clock that jumps makes anybody lost.
 """
 
 from __future__ import annotations
@@ -22,25 +23,30 @@ ROLES = ("parse", "schedule", "work", "trigger")
 
 
 class Watch:
-    """Heartbeats as one scheduler has seen them. All times are seconds of its monotonic clock."""
+    """Heartbeats as one scheduler has seen them since it connected.
 
-    def __init__(self) -> None:
+    `pace` is its usual pause between two looks, in seconds.
+    """
+
+    def __init__(self, pace: float) -> None:
+        self._longest = 2 * pace
+        self._looked: float | None = None
         self._seen: dict[int, tuple[int, float]] = {}
 
-    def forget(self) -> None:
-        """The database did not answer for a while: start observing anew."""
-        self._seen.clear()
-
     def overdue(self, alive: Iterable[Observed], now: float) -> list[Observed]:
-        """Processes whose counter has stood still for their threshold."""
+        """Processes whose counter has stood still for their threshold, as far as was seen.
+
+        `now` is in seconds of the monotonic clock, from before the look.
+        """
+        passed = 0.0 if self._looked is None else min(now - self._looked, self._longest)
+        self._looked = now
         seen = {}
         late = []
         for process in alive:
-            counter, since = self._seen.get(process.process_id, (None, now))
-            if counter != process.heartbeat:
-                since = now
-            seen[process.process_id] = (process.heartbeat, since)
-            if now - since >= process.lost_after:
+            counter, silent = self._seen.get(process.process_id, (None, 0.0))
+            silent = silent + passed if counter == process.heartbeat else 0.0
+            seen[process.process_id] = (process.heartbeat, silent)
+            if silent >= process.lost_after:
                 late.append(process)
         self._seen = seen
         return late

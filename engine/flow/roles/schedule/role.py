@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import selectors
@@ -29,6 +30,13 @@ GATHER: Final = 0.010
 """Seconds to let results gather after a full pass: under load one pass for many is far cheaper."""
 FULL: Final = 8
 """Tasks in one pass from which on the load counts as high."""
+YOUNG: Final = 50_000
+"""New objects between two garbage collections. A batch makes about so many and drops them all at
+its end; Python's own 700 cost a seventh of the scheduler's time in a midnight burst."""
+
+
+def _nothing() -> None:
+    """The database is somebody else's to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,9 @@ class Settings:
     poll: float = POLL
     sweep: float = 60.0
     """Between sweeps that repair what should not happen."""
+    revive: Callable[[], None] = _nothing
+    """Called before each connection: starts an embedded database that has died. Schedulers do it
+    for all roles, because a worker has tries to look after while the database recovers."""
 
 
 @dataclass(slots=True)
@@ -53,11 +64,15 @@ class Scheduler:
     conn: Conn
     graphs: Graphs = field(default_factory=Graphs)
     heads: Graphs = field(default_factory=lambda: Graphs(heads=True))
-    watch: Watch = field(default_factory=Watch)
-    notifier: Notifier = field(default_factory=Notifier)
     process_id: int | None = None
+    notifier: Notifier = field(default_factory=Notifier)
+    watch: Watch = field(init=False)
     _beat_at: float = 0.0
     _sweep_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        # Anew with each connection: what was seen before an outage does not count.
+        self.watch = Watch(self.settings.heartbeat)
 
     def run_once(self) -> int:
         """Do all that is due now, once; returns how much was done (0: nothing)."""
@@ -119,12 +134,18 @@ class Scheduler:
 
 def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     """Run a scheduler until `stop`; with `once` until nothing is due or ready."""
-    graphs, heads = Graphs(), Graphs(heads=True)  # what is cached outlives an outage
+    graphs, heads = Graphs(), Graphs(heads=True)
+    before: Scheduler | None = None
+    # What is cached and the row of this process outlive an outage.
+    gc.set_threshold(YOUNG)
 
     def session() -> None:
+        nonlocal before
+        settings.revive()
         with connect(settings.dsn, name="schedule") as conn:
             migrate.require(conn)
-            scheduler = Scheduler(settings, conn, graphs, heads)
+            process_id = before.process_id if before else None
+            scheduler = before = Scheduler(settings, conn, graphs, heads, process_id)
             if once:
                 while scheduler.run_once():
                     pass

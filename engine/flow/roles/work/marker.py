@@ -41,10 +41,21 @@ class Marker:
         self._path = self._descriptor = None
 
 
-def of_dead(home: Path, process_id: int) -> str | None:
-    """The marker of a worker of this home that is dead; None if it lives or was never here."""
+def of_dead(home: Path) -> list[tuple[int, str]]:
+    """The workers of this home that have died: their process ids and markers."""
+    found = []
+    for path in sorted((home / "run").glob("worker-*.lock")):
+        number = path.stem.removeprefix("worker-")
+        text = _text_of_dead(path)
+        if text and number.isdigit():
+            found.append((int(number), text))
+    return found
+
+
+def _text_of_dead(path: Path) -> str | None:
+    """The marker in the file of a dead worker; None if it lives, "" if it died as it registered."""
     try:
-        descriptor = os.open(home / "run" / f"worker-{process_id}.lock", os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:

@@ -10,14 +10,11 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-import psycopg
-
-from flow.errors import DatabaseError
-from flow.roles.loop import POLL, Stop, wait
+from flow.roles.loop import POLL, Stop, log_outage, wait
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.store import migrate
-from flow.store.connect import Conn, connect
+from flow.store.connect import OUTAGES, Conn, connect
 from flow.store.notify import QUEUED, STOP, Listener
 
 __all__ = ["Settings", "serve"]
@@ -48,18 +45,13 @@ class _Line:
                 self.listener = Listener(self.settings.listen_dsn, (QUEUED, STOP))
                 self.selector.register(self.listener, selectors.EVENT_READ)
                 self.delay = _BACKOFF[0]
-            except (DatabaseError, psycopg.OperationalError) as error:
-                outage = isinstance(error, psycopg.OperationalError) or isinstance(
-                    error.__cause__, psycopg.OperationalError
-                )
-                if not outage:
-                    raise
+            except OUTAGES as error:
                 self.lose(error)
         return self.conn
 
     def lose(self, error: Exception) -> None:
         """The database does not answer: drop the connection and note when to try again."""
-        log.warning("work: the database does not answer (%s); trying again", _first_line(error))
+        log_outage("work", error)
         self.close()
         self.next_try = time.monotonic() + self.delay * random.uniform(0.5, 1.0)
         self.delay = min(self.delay * 2, _BACKOFF[1])
@@ -116,9 +108,12 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
                 if worker.idle and (stopped or (once and not worker.backlog)):
                     worker.retire(conn)
                     return
-            except psycopg.OperationalError as error:
+            except OUTAGES as error:
                 line.lose(error)
         elif stopped and worker.idle:
+            return
+        elif stopped > 1 and not worker.running:
+            log.warning("ending without a database: results are unreported, their tries run again")
             return
         _wait(worker, line, stop, end_at)
 
@@ -145,15 +140,10 @@ def _hear(worker: Worker, line: _Line) -> None:
     assert line.listener is not None  # it was in the selector
     try:
         channels = line.listener.drain()
-    except psycopg.OperationalError as error:
+    except OUTAGES as error:
         line.lose(error)
         return
     if QUEUED in channels:
         worker.backlog = True
     if STOP in channels:
         worker.look_for_stale()
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else repr(error)

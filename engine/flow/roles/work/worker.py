@@ -17,9 +17,9 @@ import psutil
 
 from flow.decide import Ending, lost, orphaned_callback
 from flow.embedded import Server
-from flow.errors import FlowError
-from flow.process import alarm, environment, tree
-from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
+from flow.errors import ProtocolError
+from flow.process import alarm
+from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback, unstartable
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -29,16 +29,18 @@ from flow.process.events import (
     ZygoteReady,
 )
 from flow.process.host import Host
+from flow.process.messages import Refused
 from flow.roles.losses import free
 from flow.roles.work import marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
+from flow.roles.work.succession import succeed
 from flow.store import callbacks, processes, tries, wakeups
-from flow.store.callbacks import NewCallback
+from flow.store.callbacks import ClaimedCallback, NewCallback
 from flow.store.connect import Conn, transaction
 from flow.store.notify import QUEUED, WAKE, Notifier
-from flow.store.tries import Claimed, Report
+from flow.store.tries import Claim, Claimed, Report
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +115,7 @@ class Worker:
             self._owe(held, found, orphaned_callback(found.state))
 
     def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
+        """Put a report into the outbox, with the callback that has to run instead of the try's."""
         said = Report(held.task.key, found, pid=held.pid, log=held.log)
         self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
 
@@ -154,6 +157,11 @@ class Worker:
         self._beat_at = 0.0
 
     @property
+    def running(self) -> bool:
+        """Whether any process of a try or callback is left."""
+        return bool(self._held)
+
+    @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""
         return not self._held and not self._outbox and not self._done_callbacks
@@ -171,7 +179,8 @@ class Worker:
 
     def register(self, conn: Conn) -> None:
         """Take a row of our own, after ending what dead predecessors on this host left."""
-        self._succeed(conn)
+        succeed(conn, self.settings.home, self.hostname)
+        # The lock is there before others can see the row: else they would take us for dead.
         with transaction(conn, "work.register"):
             self.process_id = processes.register(
                 conn,
@@ -185,23 +194,8 @@ class Worker:
                 slots=self.settings.slots,
             )
             wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
-        self.marker.take(self.process_id)
+            self.marker.take(self.process_id)
         self.notifier.send(conn, WAKE)
-
-    def _succeed(self, conn: Conn) -> None:
-        """A supervisor's death is reported by its successor at once."""
-        for dead in processes.on_host(conn, "work", self.hostname):
-            text = marker.of_dead(self.settings.home, dead.process_id)
-            if text is None:
-                continue
-            tree.kill_marked(environment.marker(text))
-            with transaction(conn, "work.succeed"):
-                if processes.end(conn, dead.process_id, "died"):
-                    free(conn, dead.process_id, f"worker {dead.process_id} on {dead.host} died")
-            marker.forget(self.settings.home, dead.process_id)
-            log.warning(
-                "worker %d (pid %d) had died here; freed its tries", dead.process_id, dead.pid
-            )
 
     def beat(self, conn: Conn) -> None:
         """Heartbeat, lease, and the claims that no longer count: one round for all tries."""
@@ -213,15 +207,34 @@ class Worker:
         with transaction(conn, "work.heartbeat", durable=False):
             assert self.process_id is not None  # registered above
             alive = processes.heartbeat(conn, self.process_id)
-            stale = tries.stale(conn, [held.task.key for held in holding.values()])
+            counting = tries.held(conn, self.process_id)
+            taken = callbacks.held(conn, self.process_id)
         if not alive:
             self._on_lost()
             return
         self.host.renew(sent + self.settings.lease)
         for job_id, held in holding.items():
-            if held.task.key in stale:
+            if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
+        self._let_go(conn, counting, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
+
+    def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
+        """Free what the store says we hold and we do not: the answer to a claim was lost."""
+        held = {one.task.key for one in self._tries().values()}
+        held |= {said.claim for said, _ in self._outbox}
+        running = {
+            h.callback.callback_id for h in self._held.values() if isinstance(h, HeldCallback)
+        }
+        running |= set(self._done_callbacks)
+        if claims <= held and callback_ids <= running:
+            return
+        assert self.process_id is not None  # it has just beaten
+        reason = f"worker {self.process_id} did not learn that it had claimed it"
+        with transaction(conn, "work.release"):
+            freed = free(conn, self.process_id, reason, held=held, held_callbacks=running)
+        log.warning("freed %d tries that were claimed and never started", freed)
+        self.notifier.send(conn, WAKE)
 
     def _on_lost(self) -> None:
         """We were taken for lost: nothing we hold counts any more, and another may have it."""
@@ -251,9 +264,8 @@ class Worker:
                 reply = answer(conn, task, question.message, self.settings.key_file)
                 try:
                     self.host.reply(question.job_id, reply)
-                except FlowError as error:
-                    log.warning("job %d: %s", question.job_id, error)
-                    self.host.stop(question.job_id, self.settings.kill_grace)
+                except ProtocolError as error:  # larger than a message may be
+                    self.host.reply(question.job_id, Refused(error=error.message))
             del self._questions[0]
 
     def _report(self, conn: Conn) -> None:
@@ -295,16 +307,38 @@ class Worker:
         waiting = []
         with transaction(conn, "work.claim"):
             taken = tries.claim(conn, host=self.hostname, limit=limit, **who)  # type: ignore[arg-type]
-            if len(taken) < limit or now >= self._callbacks_at:
+            if not taken or now >= self._callbacks_at:
                 self._callbacks_at = now + CALLBACK_PAUSE
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
         self.backlog = len(taken) == limit or len(waiting) == limit
         for task in taken:
-            job = try_job(task, self.settings)
-            self._held[self.host.start(job)] = HeldTry(task, job.log)
+            self._start(task)
         for callback in waiting:
-            order = callback_job(callback, self.settings)
-            self._held[self.host.start(order)] = HeldCallback(callback, order.log)
+            self._start_callback(callback)
+
+    def _start(self, task: Claimed) -> None:
+        """Give a claimed task a process. Whatever comes of it, its claim is held or reported."""
+        job = try_job(task, self.settings)
+        held = HeldTry(task, job.log)
+        try:
+            self._held[self.host.start(job)] = held
+        except ProtocolError as error:  # its run's conf is larger than a message may be
+            found = unstartable(task, error.message)
+            self._owe(held, found, orphaned_callback(found.state))
+        except OSError as error:
+            found = lost(task, f"the worker could not start it: {error}")
+            self._owe(held, found, orphaned_callback(found.state))
+
+    def _start_callback(self, callback: ClaimedCallback) -> None:
+        """Give a callback a process; the next heartbeat frees one that could not get it."""
+        job = callback_job(callback, self.settings)
+        try:
+            self._held[self.host.start(job)] = HeldCallback(callback, job.log)
+        except ProtocolError as error:
+            log.error("callback %d cannot run: %s", callback.callback_id, error.message)
+            self._done_callbacks.append(callback.callback_id)
+        except OSError as error:
+            log.warning("callback %d could not be started: %s", callback.callback_id, error)
 
     def retire(self, conn: Conn) -> None:
         """Close our row; the last thing a worker does."""

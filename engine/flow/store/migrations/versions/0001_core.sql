@@ -51,7 +51,7 @@ create table dag (
   check ((next_run_at is null) = (next_start is null) and (next_start is null) = (next_end is null)),
   check (next_start <= next_end)
 );
-create index dag_due on dag (next_run_at) where present and not paused;
+create index dag_due on dag (next_run_at, dag_id) where present and not paused;
 create index dag_file_index on dag (file);
 
 create table dag_version (
@@ -87,7 +87,7 @@ create table dag_file (
 
 create table run (
   run_key bigint primary key default new_run_key(),
-  dag_id text not null references dag,
+  dag_id text not null,                    -- references dag through its version, below
   run_id text not null,
   run_type text not null check (run_type in ('scheduled', 'manual', 'backfill', 'asset')),
   state text not null check (state in ('queued', 'running', 'success', 'failed')),
@@ -166,7 +166,7 @@ create table task_hot (
         autovacuum_analyze_threshold = 10000, autovacuum_analyze_scale_factor = 0);
 
 -- Claims walk this in order.
-create index task_queue on task_hot (queue, priority desc, rank, run_key, task_id)
+create index task_queue on task_hot (executor, queue, priority desc, rank, run_key, task_id)
   where state = 'queued';
 -- Ready tasks of a pool in order, and what occupies it.
 create index task_pool on task_hot (pool, state, priority desc, rank, run_key)

@@ -1,0 +1,216 @@
+"""T33: who is silent is lost once, and only who is silent.
+
+The supervisor of a worker stands still for longer than the threshold. Its zygote ends what it runs
+before anybody may start the next try, the loss is handled once, and what the supervisor says when
+it goes on does not count: not even the success of a task that ended meanwhile. Hosts that are
+merely busy lose nothing, and a threshold that a heartbeat or two could miss is refused.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from cases import marker_file
+from cases.breaks import Break
+from cases.deployment import Deployment, Role, deployed
+from cases.steady import check_log
+from waiting import wait_until
+
+NEEDS = ["flow events"]  # the loss as an entry of its own
+
+BREAKS = [
+    Break(
+        "engine/flow/process/zygote.py",
+        '            self._family.kill_all("lease")\n',
+        "            pass\n",
+    ),
+    Break(
+        "engine/flow/decide/after.py",
+        "    if facts.losses < MAX_LOSSES:\n",
+        "    if facts.losses > MAX_LOSSES:\n",
+    ),
+    Break(
+        "engine/flow/roles/work/worker.py",
+        "        if not alive:\n            self._on_lost()\n            return\n",
+        "        if not alive:\n            return\n",
+    ),
+    Break(
+        "engine/flow/roles/schedule/rescue.py",
+        "            silent = silent + passed if counter == process.heartbeat else 0.0\n",
+        "            silent = silent + passed\n",
+    ),
+    Break(
+        "engine/flow/config.py",
+        "    if worker.lost_after < least:\n",
+        "    if worker.lost_after < 0:\n",
+    ),
+]
+
+SETTINGS = {"worker.heartbeat": 1, "worker.lost_after": 4, "scheduler.sweep_interval": 1}
+TASKS = ("until_killed", "ends_meanwhile")
+
+DAG = """
+    import os
+    from flow import DAG, get_current_context, task
+    from marks import mark, stay
+
+    def is_there(name):
+        return os.path.exists(os.path.join(os.environ["CASE_MARKS"], name))
+
+    def number():
+        return get_current_context()["ti"].try_number
+
+    with DAG("silent", schedule=None, default_args={"retries": 0}):
+
+        @task
+        def until_killed():
+            stay(600, "until_killed", until=lambda: number() > 1 and is_there("again"))
+            return number()
+
+        @task
+        def ends_meanwhile():
+            stay(600, "ends_meanwhile", until=lambda: is_there(("", "stopped", "again")[number()]))
+            return number()
+
+        until_killed()
+        ends_meanwhile()
+
+    with DAG("busy", schedule=None, max_active_tasks=50, default_args={"retries": 0}):
+
+        def burner(name):
+            @task(task_id=name)
+            def burn():
+                mark("start", name)
+                total = sum(n * n for n in range(2_000_000))
+                mark("end", name)
+
+            burn()
+
+        for place in range(50):
+            burner("burn_" + str(place))
+    """
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Two tasks on one worker, and another worker that has nothing to do."""
+
+    deployment: Deployment
+    silent: Role
+    run_id: str
+
+    def signal_tasks(self, name: str) -> None:
+        """Let tasks see that something has happened."""
+        (self.deployment.folder / "m" / name).touch()
+
+    def wait_for_starts(self, number: int) -> None:
+        """Wait until both tasks have started a try of this number."""
+
+        def started() -> bool:
+            return all(
+                any(mark.try_number == number for mark in self.deployment.marks(task_id))
+                for task_id in TASKS
+            )
+
+        wait_until(started, f"try {number} of both tasks")
+
+
+@pytest.fixture
+def parsed() -> Iterator[Deployment]:
+    """A deployment whose DAGs are stored and of which nothing runs."""
+    with deployed(SETTINGS) as fresh:
+        assert fresh.flow("db", "migrate").code == 0
+        fresh.write("silent.py", DAG)
+        fresh.parse()
+        yield fresh
+
+
+def enact(deployment: Deployment, **faults: str) -> Scene:
+    """Start a worker, two tasks on it, and then a second worker."""
+    silent = deployment.start("work", "--slots", "4", **faults)
+    scene = Scene(deployment, silent, deployment.run("silent"))
+    scene.wait_for_starts(1)
+    other = deployment.start("work", "--slots", "4")
+    wait_until(lambda: "ready: " in other.text(), "the other worker")
+    return scene
+
+
+def stop_past_the_threshold(scene: Scene) -> None:
+    """Stop the supervisor, let one of its tasks end, wait for the next tries, and continue it."""
+    scene.silent.send(signal.SIGSTOP)
+    scene.signal_tasks("stopped")
+    scene.wait_for_starts(2)
+    scene.silent.send(signal.SIGCONT)
+    wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
+    scene.signal_tasks("again")
+
+
+def assert_lost_once(scene: Scene) -> None:
+    """One loss, one more try, no overlap, and the second result."""
+    deployment, run_id = scene.deployment, scene.run_id
+    assert deployment.wait_for_run("silent", run_id)["state"] == "success"
+    for task_id in TASKS:
+        lost, done = deployment.tries("silent", run_id, task_id)
+        assert (lost["state"], done["state"]) == ("lost", "success")
+        assert "no heartbeat for 4 s" in lost["reason"]
+        marks = deployment.marks(task_id)
+        assert [life.try_number for life in marker_file.lives(marks)] == [1, 2]
+        assert marker_file.overlaps(marks) == []
+        value = deployment.ask("xcom", "get", "silent", run_id, task_id)
+        assert value["value"] == 2
+    assert deployment.marks("until_killed")[-1].event == "end"
+    assert [mark.event for mark in deployment.marks("until_killed")].count("end") == 1
+    for role in deployment.roles:
+        check_log(role)
+
+
+def test_a_stopped_supervisor_is_lost_once(parsed: Deployment) -> None:
+    scheduler = parsed.start("schedule")
+    scene = enact(parsed)
+    stop_past_the_threshold(scene)
+    assert_lost_once(scene)
+    said = [line for line in scheduler.text().splitlines() if line.endswith("lost")]
+    assert len(said) == 1
+    assert f"(pid {scene.silent.process.pid}) has not counted up for 4 s" in said[0]
+
+
+def test_the_loss_survives_the_death_of_those_who_handle_it(parsed: Deployment) -> None:
+    """Schedulers are killed before and after the commit, the zygote as it is to end its tries."""
+    dying = [
+        parsed.start("schedule", FLOW_FAULTS=f"schedule.lose.{side}_commit=kill")
+        for side in ("before", "after")
+    ]
+    scene = enact(parsed, FLOW_FAULTS="zygote.lease.expired=kill")
+    scene.silent.send(signal.SIGSTOP)
+    scene.signal_tasks("stopped")
+    for scheduler in dying:
+        assert scheduler.wait() == -signal.SIGKILL
+    parsed.start("schedule")
+    scene.wait_for_starts(2)
+    scene.silent.send(signal.SIGCONT)
+    wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
+    scene.signal_tasks("again")
+    assert_lost_once(scene)
+
+
+def test_a_busy_host_loses_nothing(parsed: Deployment) -> None:
+    parsed.start("schedule")
+    workers = [parsed.start("work", "--slots", "8") for _ in range(2)]
+    run = parsed.run_to_end("busy")
+    assert run["state"] == "success"
+    for place in range(50):
+        events = [mark.event for mark in parsed.marks(f"burn_{place}")]
+        assert events == ["start", "end"], place
+    assert all("lost" not in worker.text() for worker in workers)
+
+
+def test_a_threshold_of_less_than_three_heartbeats_is_refused(deployment: Deployment) -> None:
+    for role in ("work", "schedule", "up"):
+        done = deployment.flow(role, FLOW_WORKER_HEARTBEAT="10", FLOW_WORKER_LOST_AFTER="29")
+        assert done.code == 2
+        assert "worker.lost_after" in done.err
+        assert "30 s or more" in done.err

@@ -1,0 +1,271 @@
+"""Every process of a deployment is killed at every named point of its code, in the midst of work.
+
+No task is lost, none is started twice under one try, no two tries of one overlap, every run ends
+in success, nothing is left running, and the sweep that repairs what cannot happen finds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import zip_longest
+
+import psutil
+import pytest
+
+from cases import steady
+from cases.armed import Armory
+from cases.breaks import REPOSITORY
+from cases.deployment import Deployment, Role, deployed
+from waiting import wait_until
+
+SETTINGS = {
+    "worker.heartbeat": 0.5,
+    "worker.lost_after": 60,
+    "worker.kill_grace": 2,
+    "scheduler.sweep_interval": 1,
+    "parse.interval": 1,
+}
+UP = ("--schedulers", "2", "--workers", "2", "--slots", "4")
+
+
+def around(*transactions: str) -> list[str]:
+    """The points before and after the commit of transactions."""
+    return [f"{name}.{side}_commit" for name in transactions for side in ("before", "after")]
+
+
+WORKING = {
+    "schedule": around(
+        "schedule.create", "schedule.decide", "schedule.admit", "schedule.sweep",
+        "schedule.heartbeat",
+    ),
+    "work": [
+        *around("work.claim", "work.report", "work.heartbeat", "work.note", "work.answer"),
+        "host.start.before_send", "host.ended.received",
+    ],
+    "zygote": [
+        "zygote.start.received", "zygote.start.before_fork", "zygote.start.after_fork",
+        "zygote.ended.before_send", "zygote.refill.before_fork",
+        "child.order.received", "child.job.done",
+    ],
+}  # fmt: skip
+"""Points that work comes by sooner or later."""
+
+STARTING = {
+    "schedule": around("schedule.register"),
+    "work": around("work.register", "work.succeed"),
+}
+"""Points that a role comes by when it starts after another one's death."""
+
+PARSING = around(
+    "parse.register", "parse.heartbeat", "parse.store", "parse.fail", "parse.hide", "parse.retire"
+)
+
+ENDING = [
+    ("work.drain.before_commit", "schedule.retire.before_commit"),
+    ("work.drain.after_commit", "schedule.retire.after_commit"),
+    ("work.retire.before_commit",),
+    ("work.retire.after_commit",),
+]
+"""Points that roles come by when they are told to stop; those of one row fit one end."""
+
+ELSEWHERE = {
+    *around("schedule.lose"),  # test_T33: takes a worker that is silent
+    "zygote.lease.expired",
+    *around("work.release"),  # tests/roles/work: takes a lost answer to a claim
+}
+
+POINTS = [
+    *(point for points in WORKING.values() for point in points),
+    *(point for points in STARTING.values() for point in points),
+    *PARSING,
+    *(point for row in ENDING for point in row),
+]
+
+
+def test_every_point_of_roles_and_processes_is_here() -> None:
+    found = set()
+    for part in ("roles", "process"):
+        for path in (REPOSITORY / "engine/flow" / part).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            found |= set(re.findall(r'faults\.point\("([^"]+)"\)', text))
+            found |= set(around(*re.findall(r'transaction\([\w.]+, "([^"]+)"', text)))
+    assert found == {*POINTS, *ELSEWHERE}
+
+
+class Attack:
+    """A deployment at work, and points to strike at."""
+
+    def __init__(self, deployment: Deployment, points: Sequence[str], action: str) -> None:
+        self.deployment = deployment
+        self.armory = Armory(deployment, points, action)
+        self.up = self._up()
+        steady.begin(deployment)
+
+    def _up(self) -> Role:
+        return self.deployment.up(*UP, **self.armory.environment)
+
+    def strike(self, point: str, provoke: Callable[[], object] = lambda: None) -> None:
+        """Arm a point, do what brings somebody there, and wait until it has killed."""
+        self.armory.arm(point)
+        provoke()
+        self.armory.wait(point)
+
+    def kill_one(self, role: str) -> None:
+        """SIGKILL a process of a role, whichever."""
+        found = wait_until(
+            lambda: [one for one in self.members() if role in _arguments(one)], f"a {role}"
+        )
+        found[0].send_signal(signal.SIGKILL)
+
+    def members(self) -> list[psutil.Process]:
+        """The roles that run."""
+        return psutil.Process(self.up.process.pid).children()
+
+    def end_at(self, points: tuple[str, ...]) -> None:
+        """Stop everything with points armed, and start it again."""
+        for point in points:
+            self.armory.arm(point)
+        assert self.up.end() == 0, self.up.text()
+        for point in points:
+            assert self.armory.has_acted(point), point
+        self.up = self._up()
+
+
+def _arguments(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+@contextmanager
+def attacked(points: Sequence[str] = POINTS, action: str = "kill") -> Iterator[Attack]:
+    """A deployment at work whose points, once armed, kill or do what else `action` says."""
+    with deployed(SETTINGS) as deployment:
+        yield Attack(deployment, points, action)
+
+
+@pytest.fixture
+def attack() -> Iterator[Attack]:
+    with attacked() as prepared:
+        yield prepared
+
+
+def finish(attack: Attack) -> None:
+    """Let the work end, and judge it."""
+    runs = steady.end(attack.deployment)
+    steady.judge(attack.deployment, runs)
+    steady.end_all(attack.deployment, attack.up)
+
+
+def test_killed_at_work(attack: Attack) -> None:
+    # Taking turns lets each role get back to work before it is struck again.
+    for points in zip_longest(*WORKING.values()):
+        for point in filter(None, points):
+            attack.strike(point)
+    for role, points in STARTING.items():
+        for point in points:
+            attack.strike(point, partial(attack.kill_one, role))
+    finish(attack)
+
+
+def test_parsers_killed() -> None:
+    """A parser that dies leaves whole versions of files or none, and another one goes on."""
+    with deployed(SETTINGS) as deployment:
+        assert deployment.flow("db", "migrate").code == 0
+        _write_other(deployment, "before")
+        deployment.parse()
+        deployment.start("schedule")
+        broken = deployment.dags / "broken.py"
+        provocations: dict[str, Callable[[], object]] = {
+            "parse.store": lambda: _write_other(deployment, point.replace(".", "_")),
+            "parse.fail": lambda: deployment.write("broken.py", f"1 / 0  # {point}"),
+            "parse.hide": broken.unlink,
+        }
+        for point in PARSING:
+            if point.startswith("parse.hide"):
+                deployment.write("broken.py", "1 / 0")
+                deployment.parse()
+            provocations.get(point.rpartition(".")[0], lambda: None)()
+            parser = deployment.start("parse", FLOW_FAULTS=f"{point}=kill")
+            if point.startswith("parse.retire"):
+                deployment.wait_for_roles("parse", watched=parser)
+                parser.send(signal.SIGTERM)
+            assert parser.wait() == -signal.SIGKILL, parser.text()
+        deployment.parse()
+        found = deployment.ask("tasks", "list", "other", deployment.run("other"))
+        assert [task["task_id"] for task in found] == ["parse_store_after_commit"]
+        assert deployment.ask("dags", "errors") == []
+
+
+def _write_other(deployment: Deployment, task_id: str) -> None:
+    deployment.write(
+        "other.py",
+        f"""
+        from flow import DAG
+        from flow.operators.empty import EmptyOperator
+
+        with DAG("other", schedule=None):
+            EmptyOperator(task_id="{task_id}")
+        """,
+    )
+
+
+def test_killed_while_ending(attack: Attack) -> None:
+    for points in ENDING:
+        attack.end_at(points)
+    finish(attack)
+
+
+def test_stopped_within_a_transaction() -> None:
+    """The database ends the session of a role that stands still; it goes on in another one."""
+    points = ["schedule.decide.before_commit", "work.report.before_commit"]
+    with attacked(points, action="stop") as attack:
+        for point in points:
+            attack.strike(point)
+        stopped = [one for one in attack.members() if one.status() == psutil.STATUS_STOPPED]
+        assert len(stopped) == len(points)
+        wait_until(lambda: _sessions_ended(attack.deployment) == len(points), "the end of sessions")
+        for one in stopped:
+            one.send_signal(signal.SIGCONT)
+        finish(attack)
+        assert attack.up.text().count("idle-in-transaction timeout") == len(points)
+        assert "starting it again" not in attack.up.text(), "a role died of having been stopped"
+
+
+def _sessions_ended(deployment: Deployment) -> int:
+    log = deployment.embedded.log_path.read_text(encoding="utf-8")
+    return log.count("idle-in-transaction timeout")
+
+
+def test_database_killed(attack: Attack) -> None:
+    """The embedded server comes back by itself, because a role needs it."""
+    server = attack.deployment.embedded
+    for _ in range(2):
+        before = _postmaster(attack.deployment)
+        psutil.Process(before).kill()
+        wait_until(
+            lambda before=before: server.running() and _postmaster(attack.deployment) != before,  # type: ignore[misc]
+            "the next server",
+            seconds=60,
+        )
+        _see_work_go_on(attack.deployment)
+    finish(attack)
+    assert "starting it again" not in attack.up.text(), "a role died with the database"
+
+
+def _postmaster(deployment: Deployment) -> int:
+    lines = (deployment.embedded.data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+    return int(lines[0])
+
+
+def _see_work_go_on(deployment: Deployment) -> None:
+    def count() -> int:
+        return len(list((deployment.folder / "m").iterdir()))
+
+    before = count()
+    wait_until(lambda: count() > before, "another task", seconds=60)

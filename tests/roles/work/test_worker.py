@@ -1,0 +1,99 @@
+"""One worker with a real zygote and a real database, driven turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flow.roles.work.settings import Settings
+from flow.roles.work.worker import Worker
+from flow.states import TaskState
+from flow.store import callbacks, tries
+from flow.store.callbacks import NewCallback
+from flow.store.connect import Conn, transaction
+from store.hand_driven import World, spec, task
+
+
+@pytest.fixture
+def world(database: str, connection: Conn) -> Iterator[World]:
+    made = World(database, connection)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worker(world: World, tmp_path: Path) -> Iterator[Worker]:
+    """A registered worker with one slot."""
+    made = Worker(
+        Settings(
+            dsn=world.dsn,
+            listen_dsn=world.dsn,
+            version="test",
+            home=tmp_path,
+            logs=tmp_path / "logs",
+            key_file=tmp_path / "key",
+            slots=1,
+        )
+    )
+    try:
+        made.beat(world.conn)
+        yield made
+    finally:
+        made.host.close()
+
+
+def claim_without_hearing(world: World, worker: Worker) -> tries.Claimed:
+    """Claim a task in the worker's name, as when the answer to its commit is lost."""
+    assert worker.process_id is not None
+    with transaction(world.conn, "test"):
+        [claimed] = tries.claim(
+            world.conn, worker=worker.process_id, host="h", executor="local", queues=["default"],
+            limit=1,
+        )  # fmt: skip
+    return claimed
+
+
+def test_a_claim_whose_answer_was_lost_is_freed_at_the_next_heartbeat(
+    world: World, worker: Worker
+) -> None:
+    world.add(spec("d", task("a", retries=0)))
+    scheduler = world.scheduler()
+    scheduler.run_once()
+    lost = claim_without_hearing(world, worker)
+    worker.beat(world.conn)
+    scheduler.run_once()
+    [again] = world.claim()
+    assert (again.try_number, again.max_tries) == (lost.try_number + 1, lost.max_tries + 1)
+    states = world.conn.execute("select state from try order by try_number").fetchall()
+    assert states == [("lost",), ("running",)]
+    world.check()
+
+
+def test_a_callback_whose_claim_was_not_heard_of_is_free_again(
+    world: World, worker: Worker
+) -> None:
+    world.add(spec("d", task("a")))
+    world.scheduler().run_once()
+    row = world.conn.execute("select run_key from run").fetchone()
+    assert row is not None
+    assert worker.process_id is not None
+    asked = NewCallback(row[0], "d", "failure", "it failed", "local", "default")
+    who = {"worker": worker.process_id, "executor": "local", "queues": ["default"], "limit": 1}
+    with transaction(world.conn, "test"):
+        callbacks.add(world.conn, [asked])
+        assert len(callbacks.claim(world.conn, **who)) == 1  # type: ignore[arg-type]
+    worker.beat(world.conn)
+    with transaction(world.conn, "test"):
+        assert len(callbacks.claim(world.conn, **who)) == 1  # type: ignore[arg-type]
+
+
+def test_a_reason_that_no_column_can_hold_is_stored_escaped(world: World) -> None:
+    world.add(spec("d", task("a")))
+    world.worker()
+    world.scheduler().run_once()
+    [claimed] = world.claim()
+    assert world.report(claimed, TaskState.FAILED, reason="\0 and \ud800")
+    [(reason,)] = world.conn.execute("select reason from try").fetchall()
+    assert reason == r"\x00 and \ud800"
