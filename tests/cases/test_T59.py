@@ -12,17 +12,28 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from cases.breaks import Break
 from cases.deployment import COMMAND, Deployment, Ended, deployed
+from cases.every_verb import (
+    CONN,
+    DAG,
+    ELSEWHERE,
+    POOL,
+    RUN,
+    TASK,
+    VARIABLE,
+    VERBS,
+    WITHOUT_FORMS,
+    leaves,
+    words,
+)
+from cases.on_terminal import on_terminal
 from flow_cli.application import root
 from waiting import limit, wait_until
 
@@ -71,14 +82,6 @@ BREAKS = [
 ]
 
 
-def long_id(kind: str) -> str:
-    """An id of 200 characters."""
-    return f"{kind}_{kind[0] * 200}"[:200]
-
-
-DAG, TASK, RUN, POOL, VARIABLE, CONN = map(
-    long_id, ("dag", "task", "run", "pool", "variable", "conn")
-)
 NOISE = "noise of the file"
 
 NOISY = f"""
@@ -115,82 +118,6 @@ NOISY = f"""
     """
 
 
-@dataclass(frozen=True)
-class Verb:
-    """How a command is used here, and what must be seen.
-
-    `unknown`: arguments that name something missing. `offline`: it needs no database.
-    """
-
-    arguments: tuple[str, ...] = ()
-    code: int = 0
-    whole: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    offline: bool = False
-
-
-VERBS = {
-    "dags list": Verb(whole=(DAG,)),
-    "dags show": Verb((DAG,), whole=(DAG, TASK), unknown=("nope",)),
-    "dags pause": Verb(("waits",), unknown=("nope",)),
-    "dags unpause": Verb(("fails",), unknown=("nope",)),
-    "dags errors": Verb(whole=("broken.py",), unknown=("nope.py",)),
-    "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
-    "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),
-    "runs show": Verb((DAG, RUN), whole=(DAG, RUN), unknown=(DAG, "nope")),
-    "tasks list": Verb((DAG, RUN), whole=(TASK,), unknown=(DAG, "nope")),
-    "tasks tries": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
-    "tasks render": Verb((DAG, TASK, RUN), unknown=(DAG, "nope", RUN)),
-    "tasks mark": Verb(
-        (DAG, RUN, TASK, "failed", "--dry-run"),
-        whole=(TASK,),
-        unknown=(DAG, RUN, "nope", "failed", "--dry-run"),
-    ),
-    "logs": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
-    "grid": Verb((DAG,), whole=(TASK,), unknown=("nope",)),
-    "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),
-    "xcom get": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, TASK, "--key", "nope")),
-    "pools list": Verb(whole=(POOL,)),
-    "pools set": Verb((POOL, "3"), whole=(POOL,)),
-    "pools delete": Verb((POOL, "--dry-run"), whole=(POOL,), unknown=("nope", "--dry-run")),
-    "vars list": Verb(whole=(VARIABLE,)),
-    "vars get": Verb((VARIABLE,), unknown=("nope",)),
-    "vars set": Verb((VARIABLE, "value"), whole=(VARIABLE,)),
-    "vars delete": Verb((VARIABLE, "--dry-run"), whole=(VARIABLE,), unknown=("nope", "--dry-run")),
-    "vars import": Verb(("vars.json", "--existing", "overwrite"), whole=(VARIABLE,)),
-    "conns list": Verb(whole=(CONN,)),
-    "conns get": Verb((CONN,), whole=(CONN,), unknown=("nope",)),
-    "conns add": Verb((CONN, "--uri", "tcp://127.0.0.1:1", "--replace"), whole=(CONN,)),
-    "conns test": Verb((CONN,), code=1, unknown=("nope",)),
-    "conns delete": Verb((CONN, "--dry-run"), whole=(CONN,), unknown=("nope", "--dry-run")),
-    "conns import": Verb(("conns.json", "--existing", "overwrite"), whole=(CONN,)),
-    "status": Verb(),
-    "db migrate": Verb(),
-    "db status": Verb(),
-    "db check": Verb(),
-    "test": Verb(
-        (f"dags/noisy.py:{DAG}",), whole=(TASK,), unknown=("dags/noisy.py:nope",), offline=True
-    ),
-    "config show": Verb(offline=True),
-    "config get": Verb(("worker.slots",), unknown=("worker.nope",), offline=True),
-    "init": Verb(("made-{form}",), offline=True),
-}
-"""Commands with -o, each in a form that can be repeated."""
-
-WITHOUT_FORMS = {
-    "parse": ("--once",),
-    "schedule": ("--once",),
-    "work": ("--once",),
-    "db shell": ("-c", "copy (select 1) to stdout"),
-    "vars export": (),
-    "conns export": (),
-    "completion": ("bash",),
-}
-"""Commands that print in one form, or nothing."""
-
-ELSEWHERE = {"up", "down", "demo"}
-"""`up` and `down` are the fixture and the last test; the demo has a test of its own."""
-
 EMPTY_LISTS = ("dags list", "dags errors", "runs list", "vars list", "conns list", "db check")
 
 CONFLICTS = (
@@ -220,21 +147,6 @@ TERMINALS = (
 
 AT_A_TIME = 3
 """Verbs that run at the same time, to be done sooner."""
-
-
-def words(verb: str, *arguments: str) -> tuple[str, ...]:
-    """A command line."""
-    return (*verb.split(), *arguments)
-
-
-def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every command below one, by its words."""
-    below = getattr(command, "commands", None)
-    if below is None:
-        yield " ".join(path), command
-        return
-    for name, one in below.items():
-        yield from leaves(one, (*path, name))
 
 
 @pytest.fixture(scope="module")
@@ -433,40 +345,17 @@ def test_a_reader_that_leaves_is_no_error(deployment: Deployment, command: tuple
 def test_a_narrow_terminal_folds_and_loses_nothing(
     deployment: Deployment, command: tuple[str, ...]
 ) -> None:
-    coloured = on_terminal(deployment, *command, COLUMNS="40")
-    plain = on_terminal(deployment, *command, COLUMNS="40", NO_COLOR="1")
-    assert "\x1b" not in plain
-    assert coloured.replace("\x1b", "") != "" and "Traceback" not in coloured
-    assert [line for line in plain.splitlines() if len(line.rstrip()) > 40] == []
-    folded = "".join(plain.split())
+    shown = on_terminal(deployment, *command, COLUMNS="40", NO_COLOR="1")
+    assert [line for line in shown.splitlines() if len(line.rstrip()) > 40] == []
+    folded = "".join(shown.split())
     verb = " ".join(command[:2])
     assert [one for one in VERBS[verb].whole if one not in folded] == []
 
 
-def on_terminal(deployment: Deployment, *command: str, **variables: str) -> str:
-    """What a verb shows on a terminal."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [*COMMAND, *command],
-        cwd=deployment.project,
-        env={**deployment.environment(), "TERM": "xterm-256color", **variables},
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
-    ):
-        os.close(theirs)
-        shown = b""
-        while part := _read(ours):
-            shown += part
-    os.close(ours)
-    return shown.decode().replace("\r\n", "\n")
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # Linux says EIO when the other side of a terminal is closed
-        return b""
+def test_only_a_terminal_gets_colours_and_only_if_it_may(deployment: Deployment) -> None:
+    command = ("runs", "list", DAG)
+    assert "\x1b" in on_terminal(deployment, *command, COLUMNS="400")
+    assert "\x1b" not in on_terminal(deployment, *command, COLUMNS="400", NO_COLOR="1")
 
 
 def test_the_end_is_told_as_json_too(deployment: Deployment) -> None:
