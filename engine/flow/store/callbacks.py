@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.store import arrays
 from flow.store.connect import Conn
 
 
@@ -98,7 +99,7 @@ def add(conn: Conn, new: Sequence[NewCallback]) -> None:
                 "executor": [one.executor for one in new],
                 "queue": [one.queue for one in new],
                 "task_id": [one.task_id for one in new],
-                "map_path": ["{" + ",".join(map(str, one.map_path)) + "}" for one in new],
+                "map_path": [arrays.path(one.map_path) for one in new],
                 "try_number": [one.try_number for one in new],
                 "max_tries": [one.max_tries for one in new],
             },

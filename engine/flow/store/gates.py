@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from flow.decide import Candidate
+from flow.store import arrays
 from flow.store.connect import Conn, Row
 
 
@@ -231,7 +232,7 @@ def queue(conn: Conn, admitted: Sequence[Candidate]) -> int:
         {
             "run_keys": [one.run_key for one in admitted],
             "task_ids": [one.task_id for one in admitted],
-            "paths": ["{" + ",".join(map(str, one.map_path)) + "}" for one in admitted],
+            "paths": [arrays.path(one.map_path) for one in admitted],
         },
     ).rowcount
 
