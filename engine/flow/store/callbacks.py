@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from flow.store import arrays
 from flow.store.connect import Conn
+from flow.store.tries import Claimed, Open
 
 
 class NewCallback(NamedTuple):
@@ -84,6 +85,22 @@ _RELEASE = """
 update callback set worker = null
 where worker = %(worker)s and callback_id <> all(%(keep)s::bigint[])
 """
+
+
+def of_try(one: Claimed | Open, kind: str, reason: str) -> NewCallback:
+    """The callback that a try is owed whose own process cannot run it."""
+    return NewCallback(
+        run_key=one.run_key,
+        dag_id=one.dag_id,
+        kind=kind,
+        reason=reason,
+        executor=one.executor,
+        queue=one.queue,
+        task_id=one.task_id,
+        map_path=one.map_path,
+        try_number=one.try_number,
+        max_tries=one.max_tries,
+    )
 
 
 def add(conn: Conn, new: Sequence[NewCallback]) -> None:
