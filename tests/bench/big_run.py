@@ -20,6 +20,7 @@ from harness import PATIENCE, Aim, Conn, Deployment, Results, deployment, main, 
 from psycopg import sql
 from stored import store_dags, store_specs
 
+from flow.decide import Ending
 from flow.graph import DagSpec, TaskSpec
 from flow.states import RunState, RunType, TaskState, TryState
 from flow.store import processes, runs, tries, wakeups
@@ -148,7 +149,8 @@ class Driver:
         self._notifier.send(self._conn, WAKE)
 
     def _report(self, taken: list[Claimed]) -> None:
-        ended = [Report(one.key, TaskState.SUCCESS, TryState.SUCCESS) for one in taken]
+        success = Ending(TaskState.SUCCESS, TryState.SUCCESS)
+        ended = [Report(one.key, success) for one in taken]
         with transaction(self._conn, "work.report"):
             assert len(tries.report(self._conn, ended)) == len(taken)
         self._notifier.send(self._conn, WAKE)

@@ -74,7 +74,7 @@ def _in_turns(
     for turn in range(turns + 1):
         for command, taken in zip(commands, times, strict=True):
             began = time.perf_counter()
-            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(command, env=environment, check=True, capture_output=True)
             if turn:
                 taken.append((time.perf_counter() - began) * 1000)
     return tuple(median(taken) for taken in times)

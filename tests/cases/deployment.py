@@ -172,7 +172,10 @@ class Deployment:
         return role
 
     def wait_for_roles(self, *names: str, watched: Role | None = None) -> None:
-        """Wait until each of these roles is registered and healthy."""
+        """Wait until each of these roles is registered and healthy; `watched` by its own process.
+
+        Rows of killed predecessors look healthy until somebody has missed their heartbeats.
+        """
 
         def there() -> bool:
             if watched is not None and watched.process.poll() is not None:
@@ -181,8 +184,10 @@ class Deployment:
             done = self.flow("status", "-o", "json")
             if done.code not in (0, 1):
                 return False
-            roles = json.loads(done.out)["roles"]
-            return set(names) <= {one["role"] for one in roles if one["healthy"]}
+            healthy = [one for one in json.loads(done.out)["roles"] if one["healthy"]]
+            if watched is not None and watched.process.pid not in {one["pid"] for one in healthy}:
+                return False
+            return set(names) <= {one["role"] for one in healthy}
 
         wait_until(there, f"the roles {', '.join(names)}", seconds=60, pause=_POLL)
 

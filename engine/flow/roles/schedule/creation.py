@@ -31,7 +31,9 @@ def create_due(conn: Conn, heads: Graphs) -> Written | None:
         due = schedule.take_due(conn, BATCH)
         if not due:
             return None
-        return _create(conn, heads, due)
+        written = _create(conn, heads, due)
+        written.more = len(due) == BATCH
+        return written
 
 
 def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:

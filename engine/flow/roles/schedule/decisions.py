@@ -51,7 +51,7 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
         changed = _changed(taken)
         open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
         _decide(conn, open_runs, state)
-        return write(
+        written = write(
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
@@ -60,6 +60,8 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
             ],
             state,
         )  # fmt: skip
+        written.more = len(taken) == BATCH
+        return written
 
 
 def _settle_wakeups(conn: Conn, taken: list[Wakeup], locked: list[LockedRun]) -> None:

@@ -67,6 +67,8 @@ class Scheduler:
     process_id: int | None = None
     notifier: Notifier = field(default_factory=Notifier)
     watch: Watch = field(init=False)
+    behind: bool = False
+    """The last pass left something that is due: there is nothing to wait for."""
     _beat_at: float = 0.0
     _sweep_at: float = 0.0
 
@@ -77,6 +79,7 @@ class Scheduler:
     def run_once(self) -> int:
         """Do all that is due now, once; returns how much was done (0: nothing)."""
         done = 0
+        self.behind = False
         steps: tuple[Callable[[], Written | None], ...] = (
             lambda: decide_woken(self.conn, self.graphs),
             lambda: admit_woken(self.conn, self.graphs, self.heads),
@@ -86,6 +89,7 @@ class Scheduler:
             written = step()
             if written is not None:
                 done += 1 + written.queued
+                self.behind = self.behind or written.more
                 if written.queued:
                     self.notifier.send(self.conn, QUEUED)
         return done
@@ -168,7 +172,7 @@ def _loop(scheduler: Scheduler, listener: Listener, stop: Stop) -> None:
             scheduler.keep_house()
             done = scheduler.run_once()
             owed = scheduler.notifier.pay(scheduler.conn)
-            if done > FULL:
+            if done > FULL and not scheduler.behind:
                 seconds = GATHER
             elif done:
                 continue

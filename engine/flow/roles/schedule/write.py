@@ -40,6 +40,8 @@ class Written:
 
     queued: int = 0
     ended: int = 0
+    more: bool = False
+    """The batch was full: as much again may be due already."""
 
 
 @dataclass(slots=True)
