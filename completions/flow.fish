@@ -17,7 +17,7 @@ function __flow_at
     test "$route" = "$argv[1]"
 end
 complete -c flow -f
-complete -c flow -n "__flow_at 'flow'" -a demo -d 'Run a small shop'\''s nightly pipeline on a database of its own, and kill a worker meanwhile.'
+complete -c flow -n "__flow_at 'flow'" -a demo -d 'Run a shop'\''s nightly pipeline on a database of its own, and kill a worker.'
 complete -c flow -n "__flow_at 'flow'" -a up -d 'Run everything on this machine: database, parser, schedulers, workers.'
 complete -c flow -n "__flow_at 'flow'" -a down -d 'Stop what flow up started: parser, schedulers, workers, and the embedded database.'
 complete -c flow -n "__flow_at 'flow'" -a init -d 'Make a project folder: flow.toml, dags/ with an example, tests/.'

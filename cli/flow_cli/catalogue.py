@@ -36,7 +36,7 @@ ENTRIES = (
         "demo",
         "flow_cli.commands.demo",
         Panel.START,
-        "Run a shop's nightly pipeline on a database of its own; kill a worker meanwhile.",
+        "Run a shop's nightly pipeline on a database of its own, and kill a worker.",
     ),
     Entry(
         "up",

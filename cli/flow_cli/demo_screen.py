@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from flow.states import FINISHED
-from flow_cli.grid import can_write_symbols, lines
+from flow_cli.grid import Line, Piece, can_write_symbols, legend, rows, states_in
 from flow_cli.output import Output
 
 if TYPE_CHECKING:
@@ -79,10 +79,12 @@ class LiveGrid:
         from rich.text import Text
 
         symbols = can_write_symbols(self._console.encoding)
-        drawn = Text()
+        drawn: list[Line] = []
+        seen: set[str] = set()
         for grid in scene.grids:
-            drawn.append(f"\n{grid.dag_id}\n", "bold")
-            width = self._console.width
-            for line in lines(grid, len(grid.runs), symbols=symbols, width=width):
-                drawn.append(Text.assemble(*((piece.text, piece.style) for piece in line), "\n"))
-        return drawn
+            drawn += [[Piece(grid.dag_id, "bold")], *rows(grid, len(grid.runs), symbols=symbols)]
+            seen |= states_in(grid, len(grid.runs))
+        drawn += legend(seen, symbols, self._console.width)
+        return Text("\n").join(
+            Text.assemble(*((piece.text, piece.style) for piece in line)) for line in drawn
+        )

@@ -57,6 +57,13 @@ def lines(grid: Grid, shown: int, *, symbols: bool, width: int | None) -> list[L
 
     The legend is broken at `width`.
     """
+    seen = states_in(grid, shown)
+    below = [[], *legend(seen, symbols, width)] if seen else []
+    return [*rows(grid, shown, symbols=symbols), *below]
+
+
+def rows(grid: Grid, shown: int, *, symbols: bool) -> list[Line]:
+    """The grid without its legend."""
     runs = grid.runs[len(grid.runs) - shown :]
     zone = ZoneInfo(grid.timezone)
     name_width = names_width(grid)
@@ -71,15 +78,14 @@ def lines(grid: Grid, shown: int, *, symbols: bool, width: int | None) -> list[L
         states = task.states[len(grid.runs) - shown :]
         cells = _cells([state.value if state else None for state in states], symbols)
         drawn.append([Piece(_pad(printable(task.task_id), name_width)), *cells])
-    seen = {run.state for run in runs} | {
-        state.value
-        for task in grid.tasks
-        for state in task.states[len(grid.runs) - shown :]
-        if state
-    }
-    if seen:
-        drawn += [[], *_legend(seen, symbols, width)]
     return drawn
+
+
+def states_in(grid: Grid, shown: int) -> set[str]:
+    """The states that the `shown` newest runs and their tasks are in."""
+    first = len(grid.runs) - shown
+    of_tasks = {state.value for task in grid.tasks for state in task.states[first:] if state}
+    return {run.state for run in grid.runs[first:]} | of_tasks
 
 
 def headings(dates: Sequence[datetime]) -> list[list[str]]:
@@ -130,9 +136,9 @@ def _cells(states: Sequence[str | None], symbols: bool) -> Line:
     return [Piece(f"  {look.symbol if symbols else look.letter}", look.style) for look in looks]
 
 
-def _legend(seen: set[str], symbols: bool, width: int | None) -> list[Line]:
+def legend(seen: set[str], symbols: bool, width: int | None) -> list[Line]:
     """What the symbols mean, each together with its word on one line."""
-    legend: list[Line] = [[]]
+    drawn: list[Line] = [[]]
     used = 0
     for state, look in LOOKS.items():
         if state not in seen:
@@ -140,15 +146,15 @@ def _legend(seen: set[str], symbols: bool, width: int | None) -> list[Line]:
         mark = look.symbol if symbols else look.letter
         entry = [Piece(mark, look.style), Piece(f" {state}")]
         length = len(mark) + 1 + len(state)
-        if legend[-1] and width is not None and used + len(LEGEND_GAP) + length > width:
-            legend.append([])
+        if drawn[-1] and width is not None and used + len(LEGEND_GAP) + length > width:
+            drawn.append([])
             used = 0
-        if legend[-1]:
-            legend[-1].append(Piece(LEGEND_GAP))
+        if drawn[-1]:
+            drawn[-1].append(Piece(LEGEND_GAP))
             used += len(LEGEND_GAP)
-        legend[-1] += entry
+        drawn[-1] += entry
         used += length
-    return legend
+    return drawn
 
 
 def _pad(text: str, width: int) -> str:

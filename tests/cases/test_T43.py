@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from unittest.mock import ANY
 
 import pytest
 
@@ -102,20 +101,20 @@ class End:
 
     state: str
     reason: str | None = None
-    exit_code: Any = 0
+    exit_code: int | None = 0
     signal: int | None = None
 
 
 EXPECTED = {
     "exit_zero": End("success"),
     "exit_none": End("success"),
-    "exit_three": End("failed", "exit code 3", exit_code=ANY),
-    "exit_text": End("failed", "no more rows", exit_code=ANY),
+    "exit_three": End("failed", "exit code 3", exit_code=3),
+    "exit_text": End("failed", "no more rows", exit_code=1),
     "builtin_exit_zero": End("success"),
     "hard_exit_zero": End("failed", "exit code 0 and reported no result"),
     "hard_exit_three": End("failed", "exit code 3 and reported no result", exit_code=3),
     "segmentation_fault": End("failed", "SIGSEGV", exit_code=None, signal=11),
-    "bash_skip": End("skipped", "exit code 99"),
+    "bash_skip": End("skipped", "exit code 99", exit_code=99),
     "bash_last_counts": End("success"),
     "interrupted": End("failed", "KeyboardInterrupt"),
 }

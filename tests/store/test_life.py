@@ -365,3 +365,26 @@ def pool_of(world: World, number: int):
     name = f"p{number % 3}"
     world.conn.execute("insert into pool values (%s, 2) on conflict do nothing", (name,))
     return task("e", "a", pool=name)
+
+
+def test_a_full_pool_hides_no_ready_task_of_a_large_run(world: World):
+    world.pool("full", 1)
+    world.add(spec("h", task("holder", pool="full")))
+    scheduler = world.scheduler()
+    world.worker()
+    while scheduler.run_once():
+        pass
+    assert [one.task_id for one in world.claim()] == ["holder"]
+    pooled = [task(f"p{n:02}", pool="full", priority=9) for n in range(70)]
+    world.add(spec("d", *pooled, *(task(f"z{n}") for n in range(3)), max_active_tasks=1))
+    assert world.settle(scheduler) == 3
+    assert world.count("state = 'scheduled' and pool = 'full'") == 70
+
+
+def test_a_place_freed_in_a_large_run_reaches_the_tasks_that_wait_for_a_pool(world: World):
+    world.pool("small", 5)
+    outside = [task(f"a{n}", priority=9) for n in range(2)]
+    pooled = [task(f"p{n:02}", pool="small") for n in range(70)]
+    world.add(spec("d", *outside, *pooled, max_active_tasks=2))
+    assert world.settle(world.scheduler()) == 72
+    assert world.runs("d") == ["success"]

@@ -40,7 +40,7 @@ def demo(
         bool, typer.Option("--keep", help="Leave the folder, to look around in it afterwards.")
     ] = False,
 ) -> None:
-    """Run a small shop's nightly pipeline on a database of its own, and kill a worker meanwhile.
+    """Run a shop's nightly pipeline on a database of its own, and kill a worker.
 
     Three nights are made up for at once; the grid fills as they go. At the end the totals in the
     warehouse are compared with what they must be. It takes some seconds and leaves nothing behind;

@@ -57,6 +57,7 @@ def parse(
             timeout=timeout or settings.parse.timeout,
             interval=settings.parse.interval,
             processes=processes,
+            timezone=settings.dags.default_timezone,
             paused_at_creation=settings.dags.paused_at_creation,
             user=task_user(settings.worker.task_user),
             heartbeat=settings.worker.heartbeat,

@@ -97,6 +97,7 @@ def test(
     )
     pace = Settings(
         folders=settings.dags.folders,
+        timezone=settings.dags.default_timezone,
         import_timeout=settings.parse.timeout,
         kill_grace=settings.worker.kill_grace,
         wait=not no_wait,

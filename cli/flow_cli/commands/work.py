@@ -56,6 +56,7 @@ def work(
             logs=config.settings.logs.root,
             key_file=config.settings.secrets.key_file,
             folders=config.settings.dags.folders,
+            timezone=config.settings.dags.default_timezone,
             xcom_limit=worker.xcom_limit,
             slots=worker.slots if slots is None else slots,
             queues=names or worker.queues,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from typing import TypeVar
 
@@ -56,4 +55,6 @@ def decode(text: bytes | str) -> DagSpec:
 
 def spec_hash(text: bytes) -> str:
     """SHA-256 of canonical JSON, in hexadecimal."""
+    import hashlib  # a tenth of a reading command's own imports, and few of them hash
+
     return hashlib.sha256(text).hexdigest()

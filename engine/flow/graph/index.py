@@ -67,6 +67,11 @@ class Graph:
         return tuple(task_id for task_id, below in self.downstream.items() if not below)
 
     @cached_property
+    def pools(self) -> frozenset[str]:
+        """The pools of its tasks."""
+        return frozenset(task.pool for task in self.spec.tasks)
+
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """All task ids, upstream first; among equals in order of id."""
         missing = {task.task_id: len(task.upstream) for task in self.spec.tasks}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 
 from flow.graph.spec import DagSpec
-from flow.timetables import Catchup, Planned, plan_next
+from flow.timetables import Catchup, Once, Planned, Timetable, plan_next
 
 
 def catchup(spec: DagSpec) -> Catchup:
@@ -16,11 +17,24 @@ def catchup(spec: DagSpec) -> Catchup:
 
 def plan(spec: DagSpec, cursor: datetime | None, now: datetime) -> Planned | None:
     """The next run of a DAG whose schedule stands at `cursor`; see `flow.timetables.plan_next`."""
+    return _plan(spec.timetable, spec.start_date, spec.end_date, catchup(spec), cursor, now)
+
+
+@lru_cache(maxsize=1_024)
+def _plan(
+    timetable: Timetable,
+    start_date: datetime | None,
+    end_date: datetime | None,
+    catchup: Catchup,
+    cursor: datetime | None,
+    now: datetime,
+) -> Planned | None:
+    """DAGs that fall due together mostly stand at the same place of the same schedule."""
     return plan_next(
-        spec.timetable,
-        start_date=spec.start_date,
-        end_date=spec.end_date,
-        catchup=catchup(spec),
+        timetable,
+        start_date=start_date,
+        end_date=end_date,
+        catchup=catchup,
         cursor=cursor,
         now=now,
     )
@@ -33,12 +47,14 @@ def upcoming(spec: DagSpec, cursor: datetime | None, now: datetime) -> Iterator[
         cursor = planned.next_cursor
 
 
-def cursor_after_pause(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
-    """Where a DAG that was paused goes on: for catchup "none" at its next tick, else where it was.
+def cursor_from_now(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
+    """Where a DAG begins, or goes on after a pause: for catchup "none" at its next tick.
 
-    Intervals that ended while it was paused are then not made up for.
+    Intervals that ended while it was paused are then not made up for. The cursor has to hold the
+    interval that is in progress now: planned again after its end without one, it would be the next
+    one, for ever. With any other catchup, and for `Once`, the schedule stays where it is.
     """
-    if catchup(spec) != "none":
+    if catchup(spec) != "none" or isinstance(spec.timetable, Once):
         return cursor
     fresh = plan(spec, None, now)
     if fresh is None:

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 from flow.authoring.operator import BaseOperator
 from flow.authoring.xcom_arg import Reference
 from flow.errors import InvalidDag
-from flow.exceptions import SkipException, TaskException
+from flow.exceptions import CommandFailed, SkipException, TaskException
 
 if TYPE_CHECKING:
     from flow.authoring.context import Context
@@ -108,11 +108,13 @@ class BashOperator(BaseOperator):
 
     def _judge(self, code: int) -> None:
         if code in self.skip_on_exit_code:
-            raise SkipException(f"exit code {code}")
+            skip = SkipException(f"exit code {code}")
+            skip.exit_code = code
+            raise skip
         if code < 0:
             raise TaskException(f"bash was ended by signal {signal.Signals(-code).name}")
         if code != 0:
-            raise TaskException(f"exit code {code}")
+            raise CommandFailed(code)
 
     def environment(self) -> dict[str, str]:
         """The environment of the command."""

@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from flow.graph import DagSpec, decode
-from flow.graph.plan import cursor_after_pause, plan, upcoming
+from flow.graph.plan import cursor_from_now, plan, upcoming
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dags
 from flow.store import clock, notify, pausing, schedule, specs, wakeups
-from flow.store.schedule import Position
+from flow.store.schedule import position
 from flow.timetables import Planned
 
 COUNTED: Final = 1_000
@@ -70,23 +70,16 @@ def unpause(deployment: Deployment, dag_ids: Sequence[str]) -> list[Unpaused]:
         results = []
         for dag in found:
             spec = decode(bodies[dag.spec_hash])
-            cursor = cursor_after_pause(spec, dag.cursor_at, now) if dag.paused else dag.cursor_at
+            cursor = cursor_from_now(spec, dag.cursor_at, now) if dag.paused else dag.cursor_at
             queued = pausing.queued_runs(conn, dag.dag_id)
             results.append(_outlook(spec, cursor, now, queued, changed=dag.paused))
             if dag.paused:
-                schedule.move(conn, [_position(dag.dag_id, cursor, plan(spec, cursor, now))])
+                schedule.move(conn, [position(dag.dag_id, cursor, plan(spec, cursor, now))])
                 change.log(dag.dag_id, {"paused": True}, {"paused": False})
         pausing.set_paused(conn, [dag.dag_id for dag in changed], paused=False)
         wakeups.wake_named(conn, [("dag", dag.dag_id) for dag in changed])
         change.tell(notify.WAKE)
     return results
-
-
-def _position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> Position:
-    if planned is None:
-        return Position(dag_id, cursor, None, None, None)
-    start, end = planned.interval
-    return Position(dag_id, cursor, start, end, planned.due_at)
 
 
 def _outlook(

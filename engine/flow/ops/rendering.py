@@ -115,6 +115,7 @@ def _find(
         max_tries=graph.tasks[named.task_id].retries + 1,
         file=shown.file,
         root=root_of(shown.file, deployment.settings.dags.folders),
+        timezone=deployment.settings.dags.default_timezone,
     )
     return _Asker(run_key, dag_id, info.run_id), job
 

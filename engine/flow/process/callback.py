@@ -68,7 +68,7 @@ def _outcome(job: CallbackJob, received: float) -> Outcome:
 
 
 def _prepare(job: CallbackJob, received: float) -> tuple[Context, Sequence[Callback]]:
-    loaded = load_file(job.file, job.root)
+    loaded = load_file(job.file, job.root, job.timezone)
     if job.task_id is None:
         owner: object = loaded.dag(job.run.dag_id)
         context = run_context(loaded.dag(job.run.dag_id), dag_run_of(job.run))

@@ -81,12 +81,12 @@ def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:
     state = TaskState(outcome.state)
     if state is TaskState.FAILED:
         after = after_failure(task, may_retry=outcome.retry)
-        return _closed(ended, after, TryState.FAILED, outcome.reason or "failed", outcome.code_hash)
+        return _closed(ended, after, TryState.FAILED, outcome.reason or "failed", outcome)
     return Ending(
         state=state,
         try_state=TryState(outcome.state),
         reason=outcome.reason,
-        exit_code=ended.exit_code,
+        exit_code=_exit_code(ended, outcome),
         signal=ended.signal,
         peak_rss=ended.peak_rss,
         cpu_time=ended.cpu_time,
@@ -123,7 +123,7 @@ def _closed(
     after: AfterTry,
     try_state: TryState,
     reason: str,
-    code_hash: str | None = None,
+    outcome: Outcome | None = None,
 ) -> Ending:
     return Ending(
         state=after.state,
@@ -131,9 +131,16 @@ def _closed(
         reason=reason,
         delay=after.delay,
         again=after.again,
-        exit_code=ended.exit_code,
+        exit_code=_exit_code(ended, outcome),
         signal=ended.signal,
         peak_rss=ended.peak_rss,
         cpu_time=ended.cpu_time,
-        code_hash=code_hash,
+        code_hash=outcome.code_hash if outcome else None,
     )
+
+
+def _exit_code(ended: JobEnded, outcome: Outcome | None) -> int | None:
+    """Of what the task said it ended with, else of its process."""
+    if outcome is not None and outcome.exit_code is not None:
+        return outcome.exit_code
+    return ended.exit_code

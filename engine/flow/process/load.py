@@ -63,12 +63,12 @@ class LoadedFile:
         return dag.get_task(task_id)
 
 
-def load_file(file: str, root: str = "") -> LoadedFile:
+def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
     """Import a DAG file as a module of its own and collect its DAGs.
 
     `root` is the DAG folder ("": the file's own folder). It is put at the end of sys.path, so that
-    a `json.py` in it does not hide Python's. Raises `CodeMissing` when there is no such file, and
-    whatever the file itself raises.
+    a `json.py` in it does not hide Python's. `timezone` is that of DAGs whose start date names
+    none. Raises `CodeMissing` when there is no such file, and whatever the file itself raises.
     """
     folder = Path(root) if root else Path(file).parent
     if str(folder) not in sys.path:
@@ -81,7 +81,7 @@ def load_file(file: str, root: str = "") -> LoadedFile:
         ) from None
     module = _new_module(file)
     code: CodeType = compile(source, file, "exec", dont_inherit=True)
-    with collecting(file) as collection:
+    with collecting(file, default_timezone=timezone) as collection:
         exec(code, module.__dict__)
         made = [value for value in module.__dict__.values() if isinstance(value, DAG)]
         collection.take(made, root=folder)

@@ -116,6 +116,8 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     """Absolute path of the DAG file on this host."""
     root: str = ""
     """The DAG folder, put on sys.path; "" is the file's own folder."""
+    timezone: str = "UTC"
+    """Zone of DAGs whose start date names none (`dags.default_timezone`)."""
     log: str
     """Absolute path of the try's log file; the child's stdout and stderr are appended to it."""
     xcom_limit: int | None = None
@@ -135,6 +137,7 @@ class CallbackJob(msgspec.Struct, frozen=True, kw_only=True, tag="callback", omi
     max_tries: int = 0
     file: str
     root: str = ""
+    timezone: str = "UTC"
     kind: str
     """`failure`, `retry`, `success`, …: which list of callbacks."""
     reason: str
@@ -152,6 +155,7 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True, tag="render", omit_de
     max_tries: int = 0
     file: str
     root: str = ""
+    timezone: str = "UTC"
     log: str | None = None
     """Absolute path of a file or named pipe; the child's stdout and stderr are appended to it.
     None: they go where the zygote's go."""
@@ -163,6 +167,8 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     file: str
     root: str
     """The DAG folder, put on sys.path."""
+    timezone: str = "UTC"
+    """Zone of DAGs whose start date names none."""
     log: str | None = None
     """Absolute path of a file or named pipe; the child's stdout and stderr are appended to it.
     None: they go where the zygote's go."""
@@ -192,6 +198,8 @@ class Outcome(Message, frozen=True, tag="outcome"):
     """CLOCK_MONOTONIC when the task's function returned, in seconds."""
     code_hash: str | None = None
     """Hash of the file as this try imported it."""
+    exit_code: int | None = None
+    """Of the `sys.exit` or command with which the task ended; None: the process's own counts."""
 
 
 class PushXCom(Message, frozen=True, tag="push_xcom"):

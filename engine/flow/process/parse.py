@@ -39,7 +39,7 @@ def parse(job: ParseJob) -> Parsed:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
-            for dag, line in load_file(job.file, job.root).collection:
+            for dag, line in load_file(job.file, job.root, job.timezone).collection:
                 specs.append(encode(to_spec(dag)))
                 lines.append(line)
         except BaseException as raised:

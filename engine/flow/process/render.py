@@ -29,7 +29,7 @@ def run_render(job: RenderJob, line: JobLine, *, received: float) -> None:
 def render(job: RenderJob, received: float) -> Rendered:
     """The rendered fields, or why they cannot be rendered."""
     try:
-        task = load_file(job.file, job.root).task(job.run.dag_id, job.task_id)
+        task = load_file(job.file, job.root, job.timezone).task(job.run.dag_id, job.task_id)
         context = task_context(task_instance_of(job, task, received))
         with active(context):
             fields = render_fields(task, context)

@@ -34,7 +34,7 @@ from flow.authoring.operator import BaseOperator
 from flow.authoring.task_instance import RETURN_VALUE, TaskInstance
 from flow.authoring.template import render_fields
 from flow.errors import ProtocolError
-from flow.exceptions import FailException, SkipException, TaskException
+from flow.exceptions import CommandFailed, FailException, SkipException, TaskException
 from flow.operators.skipping import Decider
 from flow.process import output, trace
 from flow.process.callback import call_back
@@ -73,7 +73,7 @@ def attempt(job: TaskJob, received: float, stop: Stop) -> Outcome:
     """Import the file, run the task and its callbacks; how it ended. Raises only `Stopped`."""
     _tell_environment(job)
     try:
-        loaded = load_file(job.file, job.root)
+        loaded = load_file(job.file, job.root, job.timezone)
         task = loaded.task(job.run.dag_id, job.task_id)
     except Stopped:
         raise
@@ -127,6 +127,7 @@ class _End:
     retry: bool = True
     value: str | None = None
     skips: tuple[str, ...] = ()
+    exit_code: int | None = None
 
 
 _CALLBACKS: Final = {
@@ -166,6 +167,7 @@ class _Attempt:
             skips=end.skips,
             ended=end.ended,
             code_hash=self._loaded.code_hash,
+            exit_code=end.exit_code,
         )
 
     def _end(self) -> _End:
@@ -234,10 +236,17 @@ def _judge(error: BaseException, ended: float) -> _End:
         return _judge_exit(error, ended)
     if isinstance(error, SkipException):
         _log.info("Skipped: %s", error)
-        return _End(TaskState.SKIPPED, ended, error, str(error) or None)
+        reason = str(error) or None
+        return _End(TaskState.SKIPPED, ended, error, reason, exit_code=error.exit_code)
     _log.error("Task failed\n%s", trace.user_traceback(error))
-    retry = not isinstance(error, FailException)
-    return _End(TaskState.FAILED, ended, error, trace.one_line(error), retry)
+    return _End(
+        TaskState.FAILED,
+        ended,
+        error,
+        trace.one_line(error),
+        retry=not isinstance(error, FailException),
+        exit_code=error.exit_code if isinstance(error, CommandFailed) else None,
+    )
 
 
 def _judge_exit(error: SystemExit, ended: float) -> _End:
@@ -245,6 +254,9 @@ def _judge_exit(error: SystemExit, ended: float) -> _End:
     if code is None or code == 0:
         return _End(TaskState.SUCCESS, ended)
     # Python ends with code 1 and prints what is not a number.
-    reason = f"exit code {int(code)}" if isinstance(code, int) else f"exit code 1: {code}"
+    status = int(code) if isinstance(code, int) else 1
+    reason = f"exit code {status}" if isinstance(code, int) else f"exit code 1: {code}"
     _log.error("Task called sys.exit: %s", reason)
-    return _End(TaskState.FAILED, ended, error, " ".join(reason.split()))
+    reason = " ".join(reason.split())
+    # The kernel keeps the lowest eight bits of what a process exits with.
+    return _End(TaskState.FAILED, ended, error, reason, exit_code=status & 0xFF)

@@ -6,9 +6,8 @@ from collections.abc import Collection
 
 from flow.decide import lost, orphaned_callback
 from flow.store import callbacks, tries
-from flow.store.callbacks import NewCallback
 from flow.store.connect import Conn
-from flow.store.tries import Claim, Open, Report
+from flow.store.tries import Claim, Report
 
 
 def free(
@@ -29,25 +28,10 @@ def free(
     callbacks.add(
         conn,
         [
-            _callback(one, kind, reason)
+            callbacks.of_try(one, kind, reason)
             for one, said in zip(left, reports, strict=True)
             if (kind := orphaned_callback(said.ending.state)) is not None
         ],
     )
     callbacks.release(conn, worker, held_callbacks)
     return len(left)
-
-
-def _callback(one: Open, kind: str, reason: str) -> NewCallback:
-    return NewCallback(
-        run_key=one.run_key,
-        dag_id=one.dag_id,
-        kind=kind,
-        reason=reason,
-        executor=one.executor,
-        queue=one.queue,
-        task_id=one.task_id,
-        map_path=one.map_path,
-        try_number=one.try_number,
-        max_tries=one.max_tries,
-    )

@@ -6,7 +6,9 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.store import arrays
 from flow.store.connect import Conn
+from flow.store.tries import Claimed, Open
 
 
 class NewCallback(NamedTuple):
@@ -85,6 +87,22 @@ where worker = %(worker)s and callback_id <> all(%(keep)s::bigint[])
 """
 
 
+def of_try(one: Claimed | Open, kind: str, reason: str) -> NewCallback:
+    """The callback that a try is owed whose own process cannot run it."""
+    return NewCallback(
+        run_key=one.run_key,
+        dag_id=one.dag_id,
+        kind=kind,
+        reason=reason,
+        executor=one.executor,
+        queue=one.queue,
+        task_id=one.task_id,
+        map_path=one.map_path,
+        try_number=one.try_number,
+        max_tries=one.max_tries,
+    )
+
+
 def add(conn: Conn, new: Sequence[NewCallback]) -> None:
     """Ask for callbacks to be run."""
     if new:
@@ -98,7 +116,7 @@ def add(conn: Conn, new: Sequence[NewCallback]) -> None:
                 "executor": [one.executor for one in new],
                 "queue": [one.queue for one in new],
                 "task_id": [one.task_id for one in new],
-                "map_path": ["{" + ",".join(map(str, one.map_path)) + "}" for one in new],
+                "map_path": [arrays.path(one.map_path) for one in new],
                 "try_number": [one.try_number for one in new],
                 "max_tries": [one.max_tries for one in new],
             },

@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from flow.graph import DagSpec, decode
-from flow.store import dag_files, schedule, specs, wakeups
+from flow.graph.plan import cursor_from_now, plan
+from flow.store import clock, dag_files, schedule, specs, wakeups
 from flow.store.connect import Conn
 from flow.store.dag_files import Failure, ParsedFile
 from flow.store.schedule import Position
 from flow.store.text import storable, storable_or_none
-from flow.timetables import plan_next
 
 
 class Definition(NamedTuple):
@@ -120,8 +120,6 @@ returning dag_id
 
 _OWNERS = "select dag_id, file from dag where dag_id = any(%(dag_ids)s::text[])"
 
-_NOW = "select clock_timestamp()"
-
 
 def store(
     conn: Conn, file: ParsedFile, definitions: Sequence[Definition], *, paused: bool
@@ -159,7 +157,7 @@ class _Storing:
     def store(self, definitions: Mapping[str, Definition]) -> Stored:
         stored = self._stored
         rows = _read(self._conn, _lock(self._conn, definitions, [self._file.path]))
-        now = _now(self._conn)
+        now = clock.now(self._conn)
         for dag_id in sorted(definitions):
             definition = definitions[dag_id]
             row = rows.get(dag_id)
@@ -226,24 +224,10 @@ class _Storing:
         self._stored.written = True
 
     def _plan(self, spec: DagSpec, cursor: datetime | None, now: datetime) -> None:
-        catchup = "none" if spec.catchup == "none" else bool(spec.catchup)
-        planned = plan_next(
-            spec.timetable,
-            start_date=spec.start_date,
-            end_date=spec.end_date,
-            catchup=catchup,  # type: ignore[arg-type]  # mypy takes "none" for any str
-            cursor=cursor,
-            now=now,
-        )
-        if planned is None:
-            self._planned.append(Position(spec.dag_id, cursor, None, None, None))
-            return
-        start, end = planned.interval
-        if catchup == "none" and cursor is None:
-            # The first interval is the one in progress *now*: planned again after its end it would
-            # be the next one, for ever. The cursor holds it.
-            cursor = start
-        self._planned.append(Position(spec.dag_id, cursor, start, end, planned.due_at))
+        if cursor is None:
+            cursor = cursor_from_now(spec, None, now)
+        planned = plan(spec, cursor, now)
+        self._planned.append(schedule.position(spec.dag_id, cursor, planned))
 
     def _drop(self, dag_ids: Iterable[str]) -> None:
         self._stored.vanished = _hide(self._conn, list(dag_ids))
@@ -280,13 +264,6 @@ def _hide(conn: Conn, dag_ids: Sequence[str]) -> list[str]:
 
 def _owners(conn: Conn, dag_ids: Sequence[str]) -> dict[str, str]:
     return dict(conn.execute(_OWNERS, {"dag_ids": list(dag_ids)}))
-
-
-def _now(conn: Conn) -> datetime:
-    row = conn.execute(_NOW).fetchone()
-    assert row is not None  # a select without from has one row
-    now: datetime = row[0]
-    return now
 
 
 def _columns(file: ParsedFile, definition: Definition) -> _Columns:

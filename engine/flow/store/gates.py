@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from flow.decide import Candidate
+from flow.store import arrays
 from flow.store.connect import Conn, Row
 
 
@@ -43,15 +44,26 @@ where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'rest
 group by dag_id
 """
 
-# The best ready tasks of some runs; index task_unfinished gives each run's in order.
+# The best ready tasks of some runs that a live worker serves and whose pool has no size; index
+# task_unfinished gives each run's in order. What cannot go takes no place of what can.
 _READY_IN_RUNS = """
 select f.run_key, f.task_id, f.map_path, f.dag_id, f.pool, f.pool_slots, f.queue, f.executor
 from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[], %(limits)s::int[])
     as k(run_key, dag_id, room),
   lateral (select * from task_hot t where t.dag_id = k.dag_id and t.run_key = k.run_key
-    and t.state = 'scheduled' and not t.held
+    and t.state = 'scheduled' and not t.held and t.pool <> all(%(limited)s::text[])
+    and t.executor || ' ' || t.queue = any(%(served)s::text[])
     order by t.priority desc, t.rank, t.task_id limit k.room) as f
 order by f.priority desc, f.rank, f.run_key, f.task_id
+"""
+
+# Which of some pools ready tasks of some runs wait for; index task_unfinished.
+_POOLS_WAITED_FOR = """
+select distinct k.pool
+from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[], %(pools)s::text[])
+  as k(run_key, dag_id, pool)
+where exists (select from task_hot t where t.dag_id = k.dag_id and t.run_key = k.run_key
+  and t.state = 'scheduled' and not t.held and t.pool = k.pool)
 """
 
 # A page of ready tasks in admission order, after a given place. `scope` narrows to a pool, a DAG or
@@ -151,16 +163,33 @@ def active_in_dags(conn: Conn, dag_ids: Sequence[str]) -> dict[str, int]:
     return dict(conn.execute(_ACTIVE_IN_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
 
 
-def ready_in_runs(conn: Conn, runs: Sequence[tuple[int, str, int]]) -> list[Candidate]:
-    """The best ready tasks of runs, at most as many as each has room for."""
+def ready_in_runs(
+    conn: Conn, runs: Sequence[tuple[int, str, int]], state: Gates
+) -> list[Candidate]:
+    """The best ready tasks of runs (run_key, dag_id, room) that no pool's size has to judge."""
     if not runs:
         return []
     run_keys, dag_ids, limits = zip(*runs, strict=True)
     rows = conn.execute(
         _READY_IN_RUNS,
-        {"run_keys": list(run_keys), "dag_ids": list(dag_ids), "limits": list(limits)},
+        {
+            "run_keys": list(run_keys),
+            "dag_ids": list(dag_ids),
+            "limits": list(limits),
+            "limited": list(state.limited),
+            "served": [f"{executor} {queue}" for executor, queue in state.served],
+        },
     )
     return [_candidate(row) for row in rows]
+
+
+def pools_waited_for(conn: Conn, places: Sequence[tuple[int, str, str]]) -> set[str]:
+    """The pools among (run_key, dag_id, pool) that a ready task of the run waits for."""
+    if not places:
+        return set()
+    run_keys, dag_ids, pools = zip(*places, strict=True)
+    values = {"run_keys": list(run_keys), "dag_ids": list(dag_ids), "pools": list(pools)}
+    return {row[0] for row in conn.execute(_POOLS_WAITED_FOR, values)}
 
 
 class Page(NamedTuple):
@@ -231,7 +260,7 @@ def queue(conn: Conn, admitted: Sequence[Candidate]) -> int:
         {
             "run_keys": [one.run_key for one in admitted],
             "task_ids": [one.task_id for one in admitted],
-            "paths": ["{" + ",".join(map(str, one.map_path)) + "}" for one in admitted],
+            "paths": [arrays.path(one.map_path) for one in admitted],
         },
     ).rowcount
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from flow.store import arrays
 from flow.store.connect import Conn
+from flow.timetables import Planned
 
 
 class DueDag(NamedTuple):
@@ -73,6 +74,14 @@ _NEXT_DUE = """
 select extract(epoch from next_run_at - clock_timestamp())::float8 from dag
 where present and not paused and next_run_at is not null order by next_run_at limit 1
 """
+
+
+def position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> Position:
+    """Of a schedule that stands at `cursor` and goes on with `planned`."""
+    if planned is None:
+        return Position(dag_id, cursor, None, None, None)
+    start, end = planned.interval
+    return Position(dag_id, cursor, start, end, planned.due_at)
 
 
 def take_due(conn: Conn, limit: int) -> list[DueDag]:

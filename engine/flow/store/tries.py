@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from flow.decide import Ending
+from flow.store import arrays
 from flow.store.connect import Conn
 from flow.store.text import storable_or_none
 
@@ -210,11 +211,6 @@ where y.worker = %(worker)s and y.ended_at is null
 """
 
 
-def path_text(map_path: Sequence[int]) -> str:
-    """A map path as PostgreSQL writes an array."""
-    return "{" + ",".join(map(str, map_path)) + "}"
-
-
 def claim(
     conn: Conn, *, worker: int, host: str, executor: str, queues: Sequence[str], limit: int
 ) -> list[Claimed]:
@@ -294,6 +290,6 @@ def _keys(claims: Sequence[Claim]) -> dict[str, list[int] | list[str]]:
     return {
         "run_key": [one.run_key for one in claims],
         "task_id": [one.task_id for one in claims],
-        "map_path": [path_text(one.map_path) for one in claims],
+        "map_path": [arrays.path(one.map_path) for one in claims],
         "claim": [one.number for one in claims],
     }

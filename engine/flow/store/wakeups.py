@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
+
+BUSY_AGAIN: Final = 0.02
+"""Seconds after which a wake-up is due again when another scheduler held what it is about."""
 
 
 class Wakeup(NamedTuple):
@@ -31,7 +34,7 @@ for update skip locked
 # Exactly the rows that were taken: what arrived meanwhile stays.
 _DELETE = "delete from wakeup where id = any(%(ids)s::bigint[])"
 
-# Rows whose run is held by another scheduler come back a little later.
+# Rows about something that another scheduler holds come back a little later.
 _POSTPONE = """
 update wakeup set due_at = clock_timestamp() + make_interval(secs => %(seconds)s::float8)
 where id = any(%(ids)s::bigint[])
@@ -69,10 +72,10 @@ def delete(conn: Conn, ids: Sequence[int]) -> None:
         conn.execute(_DELETE, {"ids": list(ids)})
 
 
-def postpone(conn: Conn, ids: Sequence[int], seconds: float) -> None:
-    """Make taken wake-ups due again in `seconds`."""
+def postpone(conn: Conn, ids: Sequence[int]) -> None:
+    """Make taken wake-ups due again in `BUSY_AGAIN` seconds."""
     if ids:
-        conn.execute(_POSTPONE, {"ids": list(ids), "seconds": seconds})
+        conn.execute(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
 
 
 def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None]]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from world import World
 
 from loaded import loaded_by_command
+from operations_world import World
 
 ABSENT = {
     "alembic",

@@ -11,7 +11,7 @@ import pytest
 
 from flow import DAG, TaskGroup, chain, task
 from flow.authoring.condition import Condition
-from flow.exceptions import AirflowSkipException, SkipException, TaskException
+from flow.exceptions import AirflowSkipException, CommandFailed, SkipException, TaskException
 from flow.operators.bash import BashOperator
 from flow.operators.empty import EmptyOperator
 from flow.operators.python import BranchPythonOperator, PythonOperator, ShortCircuitOperator
@@ -91,11 +91,11 @@ BASH: list[tuple[dict[str, Any], Any]] = [
     ({"bash_command": r"printf '\xe4\n'", "output_encoding": "latin-1"}, "ä"),
     ({"bash_command": r"printf '\xff\n'"}, r"\xff"),
     ({"bash_command": ": " + "x" * 200_000 + "\necho long"}, "long"),
-    ({"bash_command": "exit 99", "skip_on_exit_code": 3}, TaskException("exit code 99")),
+    ({"bash_command": "exit 99", "skip_on_exit_code": 3}, CommandFailed(99)),
     ({"bash_command": "exit 99"}, SkipException("exit code 99")),
     ({"bash_command": "exit 4", "skip_on_exit_code": [3, 4]}, SkipException("exit code 4")),
-    ({"bash_command": "exit 99", "skip_on_exit_code": None}, TaskException("exit code 99")),
-    ({"bash_command": "exit 3"}, TaskException("exit code 3")),
+    ({"bash_command": "exit 99", "skip_on_exit_code": None}, CommandFailed(99)),
+    ({"bash_command": "exit 3"}, CommandFailed(3)),
     ({"bash_command": "kill -KILL $$"}, TaskException("bash was ended by signal SIGKILL")),
     (
         {"bash_command": "pwd", "cwd": "/nowhere"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from flow.errors import FlowError, NotFound, UsageError
 from flow.graph import DagSpec
@@ -19,6 +20,14 @@ from flow.process.messages import Parsed, ParseJob
 from flow.process.verdict import ImportedDag, ImportFailure, Limits, judge
 
 
+class Source(NamedTuple):
+    """A DAG file, its DAG folder, and the zone of DAGs whose start date names none."""
+
+    file: Path
+    root: Path
+    timezone: str
+
+
 class ImportFailed(FlowError):
     """A DAG file cannot be imported."""
 
@@ -28,20 +37,22 @@ class ImportFailed(FlowError):
 class Import:
     """Imports one file on a stage. `dags` are what it defines, once `news` has been heard out."""
 
-    def __init__(
-        self, stage: Stage, memory: Memory, file: Path, root: Path, limits: Limits
-    ) -> None:
+    def __init__(self, stage: Stage, memory: Memory, source: Source, limits: Limits) -> None:
         self._stage = stage
         self._memory = memory
-        self._file = file
-        self._root = root
+        self._source = source
         self._limits = limits
         self.dags: list[ImportedDag] = []
 
     def news(self) -> Iterator[News]:
         """Import it. Raises `ImportFailed`, and `KeyboardInterrupt` when it is interrupted."""
         job_id = self._stage.start(
-            ParseJob(file=str(self._file), root=str(self._root), memory=self._limits.memory)
+            ParseJob(
+                file=str(self._source.file),
+                root=str(self._source.root),
+                timezone=self._source.timezone,
+                memory=self._limits.memory,
+            )
         )
         deadline = time.monotonic() + self._limits.timeout
         overdue = False
@@ -53,7 +64,7 @@ class Import:
             for happening in self._stage.wait(None if overdue else max(0.0, left)):
                 match happening:
                     case Output(_, text):
-                        yield Said(self._file.name, text)
+                        yield Said(self._source.file.name, text)
                     case ChildMessage(_, message):
                         self._stage.reply(job_id, self._memory.answer(message, None))
                     case Interrupted():
@@ -73,10 +84,10 @@ class Import:
         if isinstance(found, ImportFailure):
             if found.traceback:
                 told = found.traceback.rstrip("\n").encode("utf-8", "backslashreplace")
-                yield Said(self._file.name, "".join(readable([told, b"\n"])))
+                yield Said(self._source.file.name, "".join(readable([told, b"\n"])))
             line = f", line {found.line}" if found.line else ""
             raise ImportFailed(
-                f"{self._file}{line}: {found.error}", "mend the file, then test it again"
+                f"{self._source.file}{line}: {found.error}", "mend the file, then test it again"
             )
         self.dags = found
 

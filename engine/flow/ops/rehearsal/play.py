@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from flow.decide import RunFacts, View, decide, lost, orphaned_callback
 from flow.errors import ProtocolError
 from flow.graph import Graph
+from flow.ops.rehearsal.definition import Source
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
 from flow.ops.rehearsal.part import Part
@@ -26,11 +26,10 @@ _LAST_WORDS: Final = 5.0
 
 
 class Script(NamedTuple):
-    """What is played: a graph, the file it comes from, its DAG folder, and the run."""
+    """What is played: a graph, where it comes from, and the run."""
 
     graph: Graph
-    file: Path
-    root: Path
+    source: Source
     run: RunInfo
 
 
@@ -237,8 +236,9 @@ class Play:
             task_id=part.task_id,
             try_number=part.try_number,
             max_tries=part.max_tries,
-            file=str(self._script.file),
-            root=str(self._script.root),
+            file=str(self._script.source.file),
+            root=str(self._script.source.root),
+            timezone=self._script.source.timezone,
             log="",  # the stage's to say
         )
 
@@ -260,8 +260,9 @@ class Play:
             task_id=part.task_id if part else None,
             try_number=try_number,
             max_tries=part.max_tries if part else 0,
-            file=str(self._script.file),
-            root=str(self._script.root),
+            file=str(self._script.source.file),
+            root=str(self._script.source.root),
+            timezone=self._script.source.timezone,
             kind=kind,
             reason=reason,
             log="",  # the stage's to say

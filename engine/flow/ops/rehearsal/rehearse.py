@@ -12,7 +12,7 @@ from flow.graph import Graph
 from flow.ops.conf import read_conf
 from flow.ops.imagined import imagined_run
 from flow.ops.rehearsal import request as words
-from flow.ops.rehearsal.definition import Import, choose
+from flow.ops.rehearsal.definition import Import, Source, choose
 from flow.ops.rehearsal.excerpt import excerpt
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import Began, News, Result
@@ -33,6 +33,8 @@ class Settings(NamedTuple):
     """DAG folders: a file in one of them imports modules from there."""
     import_timeout: float
     kill_grace: float
+    timezone: str = "UTC"
+    """Zone of DAGs whose start date names none."""
     wait: bool = True
     """Whether retry delays are waited for."""
 
@@ -50,8 +52,9 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         os.environ, words.variables(request.variables), words.connections(request.connections)
     )
     root = _root(target.file, settings.folders)
+    source = Source(target.file, root, settings.timezone)
     with Stage() as stage:
-        imported = Import(stage, memory, target.file, root, Limits(settings.import_timeout))
+        imported = Import(stage, memory, source, Limits(settings.import_timeout))
         yield from imported.news()
         spec = choose(imported.dags, target)
         graph = Graph(spec)
@@ -61,7 +64,7 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         run = imagined_run(spec, request.date, started, conf=conf)
         memory.dag_id, memory.run_id = run.dag_id, run.run_id
         pace = Pace(os.cpu_count() or 1, settings.kill_grace, settings.wait)
-        play = Play(Script(graph, target.file, root, run), memory, stage, pace)
+        play = Play(Script(graph, source, run), memory, stage, pace)
         start, end = run.data_interval_start, run.data_interval_end
         yield Began(run.dag_id, run.run_id, start, end, list(play.parts))
         yield from play.news()

@@ -52,7 +52,8 @@ class Imported:
 class Imports:
     """A host and what it imports. One readable descriptor, for the loop's selector.
 
-    `keep` names processes that may have moved up to this one and are no leftovers of an import.
+    `timezone` is that of DAGs whose start date names none. `keep` names processes that may have
+    moved up to this one and are no leftovers of an import.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class Imports:
         limits: Limits,
         user: TaskUser | None = None,
         keep: Callable[[], Collection[int]] = tuple,
+        timezone: str = "UTC",
     ) -> None:
+        self._timezone = timezone
         self._limits = limits
         self._user = user
         self._folder = Path(tempfile.mkdtemp(prefix="flow-parse-"))
@@ -83,7 +86,13 @@ class Imports:
         now = time.monotonic()
         tail = Tail(self._folder / os.urandom(8).hex(), self._user)
         job_id = self.host.start(
-            ParseJob(file=path, root=root, log=str(tail.path), memory=self._limits.memory)
+            ParseJob(
+                file=path,
+                root=root,
+                timezone=self._timezone,
+                log=str(tail.path),
+                memory=self._limits.memory,
+            )
         )
         self._selector.register(tail, selectors.EVENT_READ, tail)
         self._running[job_id] = Import(path, now, now + self._limits.timeout, tail)

@@ -56,6 +56,8 @@ class Settings:
     user: TaskUser | None = None
     heartbeat: float = 5.0
     lost_after: float = 300.0
+    timezone: str = "UTC"
+    """Zone of DAGs whose start date names none."""
     keep: Callable[[], Collection[int]] = tuple
     """Processes that are no leftovers of an import, wherever they have moved up."""
 

@@ -72,7 +72,9 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
         with connect(settings.dsn, name=_NAME) as conn:
             migrate.require(conn)
             marker = f"{_NAME}-{socket.gethostname()}-{os.getpid()}"
-            with Imports(marker, settings.limits, settings.user, settings.keep) as imports:
+            with Imports(
+                marker, settings.limits, settings.user, settings.keep, settings.timezone
+            ) as imports:
                 parser = Parser(settings, conn, imports, memory)
                 if once:
                     parser.run_once()

@@ -24,8 +24,6 @@ PAGE: Final = 1_000
 """Ready tasks looked at in one statement."""
 ENOUGH: Final = 5_000
 """Tasks queued in one transaction; the rest is left to the next."""
-BUSY_AGAIN: Final = 0.02
-"""Seconds after which a wake-up is due again when another scheduler held what it is about."""
 
 
 def admit_woken(conn: Conn, graphs: Graphs, heads: Graphs) -> Written | None:
@@ -49,7 +47,7 @@ def admit_woken(conn: Conn, graphs: Graphs, heads: Graphs) -> Written | None:
                 held.add(scope)
         written.queued += admission.queued
         wakeups.delete(conn, [w.id for s, ws in by_scope.items() if s not in held for w in ws])
-        wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]], BUSY_AGAIN)
+        wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]])
         return written
 
 

@@ -6,12 +6,11 @@ A fresh run is decided from the head of its spec alone (`flow.graph.head`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from functools import lru_cache
 from typing import Final
 
 from flow.decide import RunFacts, View, decide
-from flow.graph import DagSpec, Graph
+from flow.graph import Graph
+from flow.graph.plan import plan
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
@@ -19,45 +18,11 @@ from flow.store import gates, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.runs import NewRun
-from flow.store.schedule import DueDag, Position
-from flow.timetables import Catchup, Planned, Timetable, plan_next
+from flow.store.schedule import DueDag, Position, position
+from flow.timetables import Planned
 
 BATCH: Final = 500
 """DAGs handled in one transaction."""
-
-
-def plan(spec: DagSpec, cursor: datetime | None, now: datetime) -> Planned | None:
-    """The next run of a DAG whose schedule stands at `cursor`."""
-    catchup: Catchup = "none" if spec.catchup == "none" else bool(spec.catchup)
-    return _plan(spec.timetable, spec.start_date, spec.end_date, catchup, cursor, now)
-
-
-@lru_cache(maxsize=1_024)
-def _plan(
-    timetable: Timetable,
-    start_date: datetime | None,
-    end_date: datetime | None,
-    catchup: Catchup,
-    cursor: datetime | None,
-    now: datetime,
-) -> Planned | None:
-    """DAGs that fall due together mostly stand at the same place of the same schedule."""
-    return plan_next(
-        timetable,
-        start_date=start_date,
-        end_date=end_date,
-        catchup=catchup,
-        cursor=cursor,
-        now=now,
-    )
-
-
-def position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> Position:
-    """The row's columns for a schedule that stands at `cursor` and goes on with `planned`."""
-    if planned is None:
-        return Position(dag_id, cursor, None, None, None)
-    start, end = planned.interval
-    return Position(dag_id, cursor, start, end, planned.due_at)
 
 
 def create_due(conn: Conn, heads: Graphs) -> Written | None:

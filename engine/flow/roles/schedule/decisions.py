@@ -22,8 +22,6 @@ BATCH: Final = 1_000
 """Wake-ups taken at once. One task per pass costs ten times one of twenty."""
 WHOLE: Final = 64
 """Runs of up to so many tasks are read whole: cheaper than asking for neighbours twice."""
-_BUSY_AGAIN: Final = 0.02
-"""Seconds after which a wake-up whose run another scheduler holds is due again."""
 
 
 @dataclass(slots=True)
@@ -70,7 +68,7 @@ def _settle_wakeups(conn: Conn, taken: list[Wakeup], locked: list[LockedRun]) ->
     others = {w.run_key for w in taken if w.run_key is not None} - ours
     held = runs.still_running(conn, sorted(others))
     wakeups.delete(conn, [w.id for w in taken if w.run_key not in held])
-    wakeups.postpone(conn, [w.id for w in taken if w.run_key in held], _BUSY_AGAIN)
+    wakeups.postpone(conn, [w.id for w in taken if w.run_key in held])
 
 
 def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:

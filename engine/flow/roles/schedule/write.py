@@ -65,7 +65,7 @@ def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Written:
     queued = sum(_collect(one, room, state, rows) for one in decided)
     tasks.insert(conn, rows.new)
     tasks.move(conn, rows.moved)
-    queued += _admit_leftovers(conn, decided, room, state)
+    queued += _admit_leftovers(conn, decided, room, state, rows.named)
     callbacks.add(conn, rows.callbacks)
     runs.end(conn, rows.ended)
     wakeups.wake_runs(conn, rows.waits)
@@ -164,22 +164,35 @@ def _gatekeepers(one: DecidedRun, task_id: str, state: Gates) -> set[tuple[str, 
     return {("pool", pool)} if pool in state.limited else set()
 
 
-def _admit_leftovers(conn: Conn, decided: Sequence[DecidedRun], room: Room, state: Gates) -> int:
-    """Queue tasks of large runs that an earlier decision left scheduled, outside the view."""
-    places = [
-        (one.run_key, one.dag_id, room.runs[one.run_key])
+def _admit_leftovers(
+    conn: Conn,
+    decided: Sequence[DecidedRun],
+    room: Room,
+    state: Gates,
+    named: set[tuple[str, str]],
+) -> int:
+    """Queue tasks of large runs that an earlier decision left scheduled, outside the view.
+
+    Those in a pool with a size get a wake-up of the pool into `named`: when it was looked at last,
+    their run may have been full.
+    """
+    roomy = [
+        one
         for one in decided
         if not one.view.complete
         and one.graph.spec.concurrency is None
         and room.runs.get(one.run_key, 0) > 0
     ]
-    candidates = [
-        candidate
-        for candidate in gates.ready_in_runs(conn, places)
-        if candidate.pool not in state.limited
-    ]
-    admitted = admit(candidates, room)
+    places = [(one.run_key, one.dag_id, room.runs[one.run_key]) for one in roomy]
+    admitted = admit(gates.ready_in_runs(conn, places, state), room)
     gates.queue(conn, admitted)
+    pooled = [
+        (one.run_key, one.dag_id, pool)
+        for one in roomy
+        if room.runs[one.run_key] > 0
+        for pool in one.graph.pools & state.limited
+    ]
+    named |= {("pool", pool) for pool in gates.pools_waited_for(conn, pooled)}
     return len(admitted)
 
 

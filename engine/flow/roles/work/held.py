@@ -49,6 +49,7 @@ def try_job(task: Claimed, settings: Settings) -> TaskJob:
         max_tries=task.max_tries,
         file=task.file,
         root=root_of(task.file, settings.folders),
+        timezone=settings.timezone,
         log=str(log),
         xcom_limit=settings.xcom_limit,
     )
@@ -65,6 +66,7 @@ def callback_job(callback: ClaimedCallback, settings: Settings) -> CallbackJob:
         max_tries=callback.max_tries,
         file=callback.file,
         root=root_of(callback.file, settings.folders),
+        timezone=settings.timezone,
         kind=callback.kind,
         reason=callback.reason,
         log=str(log),

@@ -21,6 +21,8 @@ class Settings:
     key_file: Path
     folders: tuple[Path, ...] = ()
     """DAG folders, for imports of local modules."""
+    timezone: str = "UTC"
+    """Zone of DAGs whose start date names none."""
     xcom_limit: int = 1 << 20
     """Largest XCom, in bytes of JSON."""
     slots: int = 8

@@ -117,7 +117,8 @@ class Worker:
     def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
         """Put a report into the outbox, with the callback that has to run instead of the try's."""
         said = Report(held.task.key, found, pid=held.pid, log=held.log)
-        self._outbox.append((said, _callback(held.task, said, kind) if kind else None))
+        reason = found.reason or "failed"
+        self._outbox.append((said, callbacks.of_try(held.task, kind, reason) if kind else None))
 
     def enforce(self) -> None:
         """End tries that have run longer than they may."""
@@ -307,7 +308,7 @@ class Worker:
         waiting = []
         with transaction(conn, "work.claim"):
             taken = tries.claim(conn, host=self.hostname, limit=limit, **who)  # type: ignore[arg-type]
-            if len(taken) < limit or now >= self._callbacks_at:
+            if not taken or now >= self._callbacks_at:
                 self._callbacks_at = now + CALLBACK_PAUSE
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
         self.backlog = len(taken) == limit or len(waiting) == limit
@@ -365,18 +366,3 @@ def _memory_allows(part: float) -> bool:
 
 def _how(died: ZygoteDied) -> str:
     return f"signal {died.signal}" if died.signal is not None else f"exit code {died.exit_code}"
-
-
-def _callback(task: Claimed, said: Report, kind: str) -> NewCallback:
-    return NewCallback(
-        run_key=task.run_key,
-        dag_id=task.dag_id,
-        kind=kind,
-        reason=said.ending.reason or "failed",
-        executor=task.executor,
-        queue=task.queue,
-        task_id=task.task_id,
-        map_path=task.map_path,
-        try_number=task.try_number,
-        max_tries=task.max_tries,
-    )
