@@ -11,11 +11,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from cases import marker_file
 from cases.breaks import Break
-from cases.deployment import Deployment, deployed
+from cases.deployment import Deployment, Role, deployed
 from cases.steady import check_log, faults_of
 from waiting import wait_until
 
@@ -45,7 +46,7 @@ BREAKS = [
 ]
 
 POINTS = [
-    f"schedule.{name}.{side}_commit" for name in ("decide", "admit") for side in ("before", "after")
+    f"schedule.{name}.{side}_commit" for name in ("admit", "decide") for side in ("before", "after")
 ]
 SETTINGS = {
     "worker.heartbeat": 0.5,
@@ -55,6 +56,7 @@ SETTINGS = {
 }
 
 DAG = """
+    import os
     from flow import DAG, get_current_context, task
     from marks import stay
 
@@ -64,26 +66,27 @@ DAG = """
 
     with DAG("handover", schedule=None, max_active_runs=3, default_args={"retries": 0}):
         before = None
-        for place in range(12):
+        for place in range(10):
 
             @task(task_id=f"step_{place}", pool="narrow")
             def step():
-                stay(0.2, name())
+                stay(0.3, name())
 
             after = step()
-            if before is not None and place % 3:
+            if before is not None:
                 before >> after
             before = after
 
-        @task(queue="quiet")
-        def outlives_schedulers():
-            import os
-            over = os.path.join(os.environ["CASE_MARKS"], "over")
-            stay(600, name(), until=lambda: os.path.exists(over))
+    with DAG("long", schedule=None, default_args={"retries": 0}):
 
-        outlives_schedulers()
+        @task(queue="quiet")
+        def outlives():
+            over = os.path.join(os.environ["CASE_MARKS"], "over")
+            stay(600, "outlives", until=lambda: os.path.exists(over))
+
+        outlives()
     """
-STEPS = [f"step_{place}" for place in range(12)]
+STEPS = [f"step_{place}" for place in range(10)]
 
 
 @pytest.fixture
@@ -104,33 +107,55 @@ def in_use(deployment: Deployment) -> int:
 
 
 def test_schedulers_and_workers_die_between_queued_and_running(prepared: Deployment) -> None:
-    prepared.start("work", "--queues", "quiet")
+    quiet = prepared.start("work", "--queues", "quiet")
     workers = [prepared.start("work", "--slots", "2") for _ in range(2)]
+    long = prepared.run("long")
     runs = [prepared.run("handover") for _ in range(3)]
-    for number in range(16):
-        # At its first, second or third pass; what it leaves is up to the next one.
-        faults = f"{POINTS[number % len(POINTS)]}=kill@{1 + number % 3}"
-        scheduler = prepared.start("schedule", FLOW_FAULTS=faults)
-        if number % 5 == 4:
-            workers.pop(0).kill()
-            workers.append(prepared.start("work", "--slots", "2"))
-        assert scheduler.wait() == -signal.SIGKILL, scheduler.text()
+    for _ in range(3):
+        for point in POINTS:
+            scheduler = prepared.start("schedule", FLOW_FAULTS=f"{point}=kill")
+            assert scheduler.wait() == -signal.SIGKILL, scheduler.text()
+            # The next one finds the results of what this one has queued, and dies over them.
+            wait_until(lambda: in_use(prepared) == 0, "the end of all that is queued")
+        scheduler = prepared.start("schedule")
+        busy = wait_until(lambda: _busy(prepared, workers, runs), "a worker with a task of a run")
+        busy.kill()
+        scheduler.kill()
+        workers.remove(busy)
+        workers.append(prepared.start("work", "--slots", "2"))
     prepared.start("schedule")
-    (prepared.folder / "m" / "over").touch()
     for run_id in runs:
         assert prepared.wait_for_run("handover", run_id)["state"] == "success"
-        _judge(prepared, run_id)
+        for task_id in STEPS:
+            assert faults_of(prepared.marks(f"{run_id}.{task_id}")) == [], task_id
     assert in_use(prepared) == 0
+    (prepared.folder / "m" / "over").touch()
+    assert prepared.wait_for_run("long", long)["state"] == "success"
+    assert [life.try_number for life in marker_file.lives(prepared.marks("outlives"))] == [1]
+    assert len(prepared.tries("long", long, "outlives")) == 1
+    assert quiet.end() == 0
     for role in prepared.roles:
         check_log(role)
 
 
-def _judge(deployment: Deployment, run_id: str) -> None:
-    for task_id in STEPS:
-        assert faults_of(deployment.marks(f"{run_id}.{task_id}")) == [], task_id
-    long = marker_file.lives(deployment.marks(f"{run_id}.outlives_schedulers"))
-    assert [life.try_number for life in long] == [1]
-    assert len(deployment.tries("handover", run_id, "outlives_schedulers")) == 1
+def _busy(deployment: Deployment, workers: list[Role], runs: list[str]) -> Role | None:
+    """A worker with a live process that has marked a start of one of these runs' tasks."""
+    for run_id in runs:
+        for task_id in STEPS:
+            marks = deployment.marks(f"{run_id}.{task_id}")
+            if marks and marks[-1].event != "end":
+                above = _ancestors(marks[-1].pid)
+                for worker in workers:
+                    if worker.process.pid in above:
+                        return worker
+    return None
+
+
+def _ancestors(pid: int) -> set[int]:
+    try:
+        return {parent.pid for parent in psutil.Process(pid).parents()}
+    except psutil.NoSuchProcess:
+        return set()
 
 
 def test_what_no_worker_claims_goes_back(prepared: Deployment) -> None:
@@ -138,16 +163,15 @@ def test_what_no_worker_claims_goes_back(prepared: Deployment) -> None:
     idle = prepared.start("work", "--slots", "0")  # a live worker, for which tasks are queued
     run_id = prepared.run("handover")
 
-    def states() -> list[str]:
-        found = prepared.states("handover", run_id)
-        return [found[task_id] for task_id in STEPS if task_id in found]
+    def state() -> str:
+        return prepared.states("handover", run_id)["step_0"]
 
-    wait_until(lambda: states().count("queued") == 2, "the pool's two tasks to be queued")
+    wait_until(lambda: state() == "queued", "the first task to be queued")
+    assert in_use(prepared) == 1
     idle.kill()
-    wait_until(lambda: "queued" not in states(), "queued tasks to go back")
+    wait_until(lambda: state() == "scheduled", "the queued task to go back")
     assert in_use(prepared) == 0
-    (prepared.folder / "m" / "over").touch()
-    prepared.start("work", "--queues", "default,quiet")
+    prepared.start("work")
     assert prepared.wait_for_run("handover", run_id)["state"] == "success"
     for task_id in STEPS:
         assert [
