@@ -116,14 +116,20 @@ where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_pat
 # Queued tasks whose queue lost its last live worker go back: their slot must not stay taken.
 #
 # The wake-ups stand for what that changes: a place is free in run, DAG and pool, and a worker may
-# have registered meanwhile, whose own wake-up was served when the tasks were still queued.
+# have registered meanwhile, whose own wake-up was served when the tasks were still queued. Rows are
+# locked in order of key; those that an operator or another sweep holds are left to the next sweep.
 _UNQUEUE = """
-with returned as (
-  update task_hot t
-  set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
+with unserved as materialized (
+  select t.run_key, t.task_id, t.map_path from task_hot t
   where t.state = 'queued' and not exists (
     select from process p where p.role = 'work' and p.ended_at is null and not p.draining
       and p.executor = t.executor and t.queue = any(p.queues))
+  order by t.run_key, t.task_id, t.map_path for no key update of t skip locked),
+returned as (
+  update task_hot t
+  set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
+  from unserved u
+  where t.run_key = u.run_key and t.task_id = u.task_id and t.map_path = u.map_path
   returning t.run_key, t.dag_id, t.pool, t.queue),
 woken as (
   insert into wakeup (kind, run_key, name)
