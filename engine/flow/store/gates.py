@@ -93,11 +93,15 @@ _DAG_LIMITS = """
 select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and concurrency is not null
 """
 
-# Pools with a size, locked in order of name; whoever comes second waits, since this is short.
+# Pools with a size, locked in order of name; whoever comes second waits, since this is short. Who
+# holds pools already does not wait for more of them: two such could wait for each other.
 _LOCK_POOLS = """
 select name, slots from pool where name = any(%(names)s::text[]) and slots >= 0
 order by name for no key update
 """
+_LOCK_MORE_POOLS = f"{_LOCK_POOLS} skip locked"
+
+_SIZED_POOLS = "select name from pool where name = any(%(names)s::text[]) and slots >= 0"
 
 # Slots in use, counted live in a statement after the lock; index task_pool.
 _POOL_USE = """
@@ -247,9 +251,16 @@ def lock_dags(conn: Conn, dag_ids: Sequence[str]) -> tuple[dict[str, int], set[s
     return locked, limited - locked.keys()
 
 
-def lock_pools(conn: Conn, names: Sequence[str]) -> dict[str, int]:
-    """Lock pools that have a size; slots by name."""
-    return dict(conn.execute(_LOCK_POOLS, {"names": list(names)}).fetchall())
+def lock_pools(conn: Conn, names: Sequence[str], *, more: bool) -> tuple[dict[str, int], set[str]]:
+    """Lock pools that have a size: slots by name, and those that somebody else holds.
+
+    `more`: this transaction holds pools already, so it passes over what it would have to wait for.
+    """
+    values = {"names": list(names)}
+    statement = _LOCK_MORE_POOLS if more else _LOCK_POOLS
+    locked: dict[str, int] = dict(conn.execute(statement, values).fetchall())
+    sized = {row[0] for row in conn.execute(_SIZED_POOLS, values)} if more else locked.keys()
+    return locked, sized - locked.keys()
 
 
 def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
