@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,6 +133,13 @@ class Deployment:
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
+
+    def together(
+        self, commands: Sequence[Sequence[str]], width: int | None = None, **variables: str
+    ) -> list[Ended]:
+        """Run several `flow` at once, or `width` of them at a time; what each left behind."""
+        with ThreadPoolExecutor(width or len(commands)) as threads:
+            return list(threads.map(lambda words: self.flow(*words, **variables), commands))
 
     def ask(self, *arguments: str, codes: Collection[int] = (0,)) -> Any:
         """What a verb answers as JSON. Fails the test when it exits with another code."""

@@ -133,7 +133,7 @@ def test_no_wait_tries_again_at_once(write: Write, rehearse: Rehearse) -> None:
     write("BashOperator(task_id='a', bash_command='exit 3', retries=3, retry_delay=3600)")
     result, _ = rehearse("--no-wait", code=1)
     assert len(task(result, "a")["tries"]) == 4
-    assert task(result, "a")["reason"] == "TaskException: exit code 3"
+    assert task(result, "a")["reason"] == "CommandFailed: exit code 3"
 
 
 def test_a_failed_run_ends_with_1(write: Write, rehearse: Rehearse) -> None:

@@ -1,0 +1,109 @@
+"""Every command of `flow`, in a form that a case can run on a deployment that it has filled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+def long_id(kind: str) -> str:
+    """An id of 200 characters."""
+    return f"{kind}_{kind[0] * 200}"[:200]
+
+
+DAG, TASK, RUN, POOL, VARIABLE, CONN = map(
+    long_id, ("dag", "task", "run", "pool", "variable", "conn")
+)
+
+
+@dataclass(frozen=True)
+class Verb:
+    """How a command is used here, and what must be seen.
+
+    `unknown`: arguments that name something missing. `offline`: it needs no database.
+    """
+
+    arguments: tuple[str, ...] = ()
+    code: int = 0
+    whole: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    offline: bool = False
+
+
+VERBS = {
+    "dags list": Verb(whole=(DAG,)),
+    "dags show": Verb((DAG,), whole=(DAG, TASK), unknown=("nope",)),
+    "dags pause": Verb(("waits",), unknown=("nope",)),
+    "dags unpause": Verb(("fails",), unknown=("nope",)),
+    "dags errors": Verb(whole=("broken.py",), unknown=("nope.py",)),
+    "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
+    "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),
+    "runs show": Verb((DAG, RUN), whole=(DAG, RUN), unknown=(DAG, "nope")),
+    "tasks list": Verb((DAG, RUN), whole=(TASK,), unknown=(DAG, "nope")),
+    "tasks tries": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
+    "tasks render": Verb((DAG, TASK, RUN), unknown=(DAG, "nope", RUN)),
+    "tasks mark": Verb(
+        (DAG, RUN, TASK, "failed", "--dry-run"),
+        whole=(TASK,),
+        unknown=(DAG, RUN, "nope", "failed", "--dry-run"),
+    ),
+    "logs": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
+    "grid": Verb((DAG,), whole=(TASK,), unknown=("nope",)),
+    "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),
+    "xcom get": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, TASK, "--key", "nope")),
+    "pools list": Verb(whole=(POOL,)),
+    "pools set": Verb((POOL, "3"), whole=(POOL,)),
+    "pools delete": Verb((POOL, "--dry-run"), whole=(POOL,), unknown=("nope", "--dry-run")),
+    "vars list": Verb(whole=(VARIABLE,)),
+    "vars get": Verb((VARIABLE,), unknown=("nope",)),
+    "vars set": Verb((VARIABLE, "value"), whole=(VARIABLE,)),
+    "vars delete": Verb((VARIABLE, "--dry-run"), whole=(VARIABLE,), unknown=("nope", "--dry-run")),
+    "vars import": Verb(("vars.json", "--existing", "overwrite"), whole=(VARIABLE,)),
+    "conns list": Verb(whole=(CONN,)),
+    "conns get": Verb((CONN,), whole=(CONN,), unknown=("nope",)),
+    "conns add": Verb((CONN, "--uri", "tcp://127.0.0.1:1", "--replace"), whole=(CONN,)),
+    "conns test": Verb((CONN,), code=1, unknown=("nope",)),
+    "conns delete": Verb((CONN, "--dry-run"), whole=(CONN,), unknown=("nope", "--dry-run")),
+    "conns import": Verb(("conns.json", "--existing", "overwrite"), whole=(CONN,)),
+    "status": Verb(),
+    "db migrate": Verb(),
+    "db status": Verb(),
+    "db check": Verb(),
+    "test": Verb(
+        (f"dags/noisy.py:{DAG}",), whole=(TASK,), unknown=("dags/noisy.py:nope",), offline=True
+    ),
+    "config show": Verb(offline=True),
+    "config get": Verb(("worker.slots",), unknown=("worker.nope",), offline=True),
+    "init": Verb(("made-{form}",), offline=True),
+}
+"""Commands with -o, each in a form that can be repeated."""
+
+WITHOUT_FORMS = {
+    "parse": ("--once",),
+    "schedule": ("--once",),
+    "work": ("--once",),
+    "db shell": ("-c", "copy (select 1) to stdout"),
+    "vars export": (),
+    "conns export": (),
+    "completion": ("bash",),
+}
+"""Commands that print in one form, or nothing."""
+
+ELSEWHERE = {"up", "down", "demo"}
+"""`up` and `down` are the fixture and the last test; the demo has a test of its own."""
+
+
+def words(verb: str, *arguments: str) -> tuple[str, ...]:
+    """A command line."""
+    return (*verb.split(), *arguments)
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command below one, by its words."""
+    below = getattr(command, "commands", None)
+    if below is None:
+        yield " ".join(path), command
+        return
+    for name, one in below.items():
+        yield from leaves(one, (*path, name))
