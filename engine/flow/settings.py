@@ -70,7 +70,6 @@ class SchedulerSettings(NamedTuple):
 
     poll_interval: float
     sweep_interval: float
-    starvation_after: float
 
 
 class SecretsSettings(NamedTuple):
@@ -228,12 +227,6 @@ _ENTRIES = (
         60,
         values.seconds,
         "Seconds between two sweeps for unfinished runs that nothing would wake.",
-    ),
-    Setting(
-        "scheduler.starvation_after",
-        600,
-        values.seconds,
-        "Seconds after which a waiting task goes ahead of tasks of a higher priority.",
     ),
     Setting(
         "secrets.key_file",

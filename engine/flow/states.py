@@ -62,9 +62,6 @@ T = TaskState
 FINISHED: Final = frozenset({T.SUCCESS, T.FAILED, T.SKIPPED, T.UPSTREAM_FAILED, T.REMOVED})
 """States in which a task instance rests until somebody clears it."""
 
-OWNED: Final = frozenset({T.RUNNING, T.RESTARTING})
-"""States in which a process on some worker holds the task instance."""
-
 OCCUPYING: Final = frozenset({T.QUEUED, T.RUNNING, T.RESTARTING})
 """States that hold a pool slot and count against limits (deferral counts if its pool says so)."""
 
@@ -128,11 +125,6 @@ class TryState(StrEnum):
     CODE_MISMATCH = "code_mismatch"
     RESTARTED = "restarted"
 
-
-UNCOUNTED_TRIES: Final = frozenset(
-    {TryState.LOST, TryState.LEASE_EXPIRED, TryState.DRAINED, TryState.CODE_MISMATCH}
-)
-"""Ends of a try that are nobody's fault: no retry is consumed (at most `MAX_LOSSES` in a row)."""
 
 MAX_LOSSES: Final = 3
 """Losses in a row that cost no retry; the next one is a failed try with reason `worker_lost`."""

@@ -85,4 +85,4 @@ def test_show_on_a_narrow_terminal_loses_nothing(on_terminal, settings_file):
     ended = on_terminal("config", "show", columns=40, NO_COLOR="1")
     assert ended.code == 0
     assert all(len(line) <= 40 for line in ended.out.splitlines())
-    assert "".join(ended.out.split()).count("scheduler.starvation_after") == 1
+    assert "".join(ended.out.split()).count("scheduler.sweep_interval") == 1

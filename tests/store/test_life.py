@@ -15,7 +15,7 @@ from flow.roles.schedule.sweep import sweep
 from flow.states import MAX_LOSSES, RunState
 from flow.states import TaskState as T
 from flow.store import processes, tries
-from flow.store.connect import transaction
+from flow.store.connect import connect, transaction
 from flow.store.processes import Observed
 
 
@@ -388,3 +388,22 @@ def test_a_place_freed_in_a_large_run_reaches_the_tasks_that_wait_for_a_pool(wor
     world.add(spec("d", *outside, *pooled, max_active_tasks=2))
     assert world.settle(world.scheduler()) == 72
     assert world.runs("d") == ["success"]
+
+
+def test_who_holds_a_pool_does_not_wait_for_another_one(world: World):
+    for name in ("a", "z"):
+        world.pool(name, 1)
+    # The wake-up of the DAG is served first and leads to pool z, so a is asked for out of order.
+    world.add(spec("limited", task("t", pool="z"), concurrency=1))
+    world.add(spec("pooled", task("t", pool="a")))
+    world.worker()
+    scheduler = world.scheduler()
+    with connect(world.dsn, name="test") as other, transaction(other, "test"):
+        other.execute("select from pool where name = 'a' for no key update")
+        scheduler.run_once()
+        scheduler.run_once()
+        assert world.states("limited") == {"t": "queued"}
+        assert world.states("pooled") == {"t": "scheduled"}
+    world.conn.execute("update wakeup set due_at = clock_timestamp()")
+    assert world.settle(scheduler) == 2
+    assert world.runs("limited") == world.runs("pooled") == ["success"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from flow.decide import RunFacts, TaskFacts, View, decide
 from flow.errors import Conflict, NotFound
@@ -18,8 +18,6 @@ from flow.store.connect import Conn
 from flow.store.marks import LockedRun, Mark, Table
 from flow.store.read.runs import Run
 from flow.store.tasks import NewTask
-
-VERDICTS: Final = (TaskState.SUCCESS, TaskState.FAILED, TaskState.SKIPPED)
 
 
 class Marked(NamedTuple):

@@ -23,8 +23,10 @@ log = logging.getLogger(__name__)
 
 POLL: Final = 1.0
 """Seconds after which a role looks at the database without having been told to."""
-_BACKOFF: Final = (0.2, 10.0)
-"""First and longest wait between attempts to reconnect, in seconds."""
+FIRST_PAUSE: Final = 0.2
+"""Seconds between the first failure of something and the next attempt, at most."""
+LONGEST_PAUSE: Final = 5.0
+"""Seconds between two attempts, at most."""
 
 
 class Stop:
@@ -77,6 +79,24 @@ def wait(selector: selectors.BaseSelector, seconds: float) -> list[selectors.Sel
     return [key for key, _ in selector.select(max(0.0, seconds))]
 
 
+class Backoff:
+    """Pauses between attempts: each up to twice as long as the one before, none the same in two
+    processes, so that they do not all come back at once."""
+
+    def __init__(self) -> None:
+        self._pause = FIRST_PAUSE
+
+    def pause(self) -> float:
+        """Seconds to wait before the next attempt."""
+        seconds = self._pause * random.uniform(0.5, 1.0)
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        return seconds
+
+    def reset(self) -> None:
+        """An attempt has succeeded: begin with short pauses again."""
+        self._pause = FIRST_PAUSE
+
+
 def log_outage(name: str, error: Exception) -> None:
     """Say that a role has lost the database, and why."""
     text = str(error).strip()
@@ -90,15 +110,14 @@ def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
     `session` connects, works and returns when `stop` was asked for. Any other error ends the role:
     a schema that does not fit does not change by waiting.
     """
-    first, longest = _BACKOFF
-    delay = first
+    backoff = Backoff()
     while True:
         began = time.monotonic()
         try:
             session()
         except OUTAGES as error:
-            if time.monotonic() - began > longest:
-                delay = first
+            if time.monotonic() - began > LONGEST_PAUSE:
+                backoff.reset()
             log_outage(name, error)
         else:
             return
@@ -106,7 +125,6 @@ def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
             return
         with selectors.DefaultSelector() as selector:
             selector.register(stop, selectors.EVENT_READ)
-            wait(selector, delay * random.uniform(0.5, 1.0))
+            wait(selector, backoff.pause())
         if stop:
             return
-        delay = min(delay * 2, longest)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
-from flow.errors import FlowError
+from flow.errors import FlowError, NotFound
 from flow.process.messages import (
     DeleteVariable,
     Done,
@@ -16,7 +17,18 @@ from flow.process.messages import (
     ToChild,
     Value,
 )
-from flow.store.connect import Conn
+from flow.store.connect import UNFIT_VALUES, Conn
+
+REFUSED: Final = (FlowError, *UNFIT_VALUES)
+"""Errors that are the asker's own: it is told, and the role goes on."""
+
+
+def refusal(error: Exception) -> Refused:
+    """What an asker is told of one of the errors `REFUSED`."""
+    if isinstance(error, FlowError):
+        return Refused(error=error.message, missing=isinstance(error, NotFound))
+    reason = " ".join(str(error).split())
+    return Refused(error=f"the database cannot hold that name or value: {reason}")
 
 
 def answer(
@@ -24,7 +36,7 @@ def answer(
     message: GetVariable | SetVariable | DeleteVariable | GetConnection,
     key_file: Path,
 ) -> ToChild:
-    """Carry out a request for a variable or connection. Raises `FlowError` when it cannot be."""
+    """Carry out a request for a variable or connection. Raises `REFUSED` when it cannot be."""
     # Cryptography is a large library, and most tasks never ask for what needs it.
     from flow.secrets import keys
     from flow.secrets.lookup import connection as look_up_connection
@@ -56,7 +68,7 @@ def reader(key_file: Path) -> Callable[[Conn, GetVariable | GetConnection], ToCh
     def read(conn: Conn, message: GetVariable | GetConnection) -> ToChild:
         try:
             return answer(conn, message, key_file)
-        except FlowError as error:
-            return Refused(error=error.message, missing=error.exit_code == 3)
+        except REFUSED as error:
+            return refusal(error)
 
     return read

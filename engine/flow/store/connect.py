@@ -31,6 +31,12 @@ standby, or has ended a session. The last two kinds are no `OperationalError` to
 that was stopped within a transaction meets the third when it is continued."""
 
 
+UNFIT_VALUES: Final = (psycopg.DataError, UnicodeError)
+"""Errors about a value that no column can hold: a text with NUL or half of a surrogate pair, a
+number that is too large. They say nothing of the database, and come from whoever chose the value.
+"""
+
+
 def connect(dsn: str, *, name: str) -> Conn:
     """Open a connection in autocommit mode, without server-side prepared statements (PgBouncer).
 

@@ -93,11 +93,15 @@ _DAG_LIMITS = """
 select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and concurrency is not null
 """
 
-# Pools with a size, locked in order of name; whoever comes second waits, since this is short.
+# Pools with a size, locked in order of name; whoever comes second waits, since this is short. Who
+# holds pools already does not wait for more of them: two such could wait for each other.
 _LOCK_POOLS = """
 select name, slots from pool where name = any(%(names)s::text[]) and slots >= 0
 order by name for no key update
 """
+_LOCK_MORE_POOLS = f"{_LOCK_POOLS} skip locked"
+
+_SIZED_POOLS = "select name from pool where name = any(%(names)s::text[]) and slots >= 0"
 
 # Slots in use, counted live in a statement after the lock; index task_pool.
 _POOL_USE = """
@@ -116,14 +120,20 @@ where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_pat
 # Queued tasks whose queue lost its last live worker go back: their slot must not stay taken.
 #
 # The wake-ups stand for what that changes: a place is free in run, DAG and pool, and a worker may
-# have registered meanwhile, whose own wake-up was served when the tasks were still queued.
+# have registered meanwhile, whose own wake-up was served when the tasks were still queued. Rows are
+# locked in order of key; those that an operator or another sweep holds are left to the next sweep.
 _UNQUEUE = """
-with returned as (
-  update task_hot t
-  set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
+with unserved as materialized (
+  select t.run_key, t.task_id, t.map_path from task_hot t
   where t.state = 'queued' and not exists (
     select from process p where p.role = 'work' and p.ended_at is null and not p.draining
       and p.executor = t.executor and t.queue = any(p.queues))
+  order by t.run_key, t.task_id, t.map_path for no key update of t skip locked),
+returned as (
+  update task_hot t
+  set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
+  from unserved u
+  where t.run_key = u.run_key and t.task_id = u.task_id and t.map_path = u.map_path
   returning t.run_key, t.dag_id, t.pool, t.queue),
 woken as (
   insert into wakeup (kind, run_key, name)
@@ -241,9 +251,16 @@ def lock_dags(conn: Conn, dag_ids: Sequence[str]) -> tuple[dict[str, int], set[s
     return locked, limited - locked.keys()
 
 
-def lock_pools(conn: Conn, names: Sequence[str]) -> dict[str, int]:
-    """Lock pools that have a size; slots by name."""
-    return dict(conn.execute(_LOCK_POOLS, {"names": list(names)}).fetchall())
+def lock_pools(conn: Conn, names: Sequence[str], *, more: bool) -> tuple[dict[str, int], set[str]]:
+    """Lock pools that have a size: slots by name, and those that somebody else holds.
+
+    `more`: this transaction holds pools already, so it passes over what it would have to wait for.
+    """
+    values = {"names": list(names)}
+    statement = _LOCK_MORE_POOLS if more else _LOCK_POOLS
+    locked: dict[str, int] = dict(conn.execute(statement, values).fetchall())
+    sized = {row[0] for row in conn.execute(_SIZED_POOLS, values)} if more else locked.keys()
+    return locked, sized - locked.keys()
 
 
 def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:

@@ -8,7 +8,7 @@ stays, so that nobody has to remember anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from flow.decide import Candidate, Room, admit
 from flow.roles.schedule.creation import start_woken
@@ -51,6 +51,17 @@ def admit_woken(conn: Conn, graphs: Graphs, heads: Graphs) -> Written | None:
         return written
 
 
+class _Held(NamedTuple):
+    """What another transaction holds, so that what depends on it has to be looked at again."""
+
+    dags: set[str]
+    runs: set[int]
+    pools: set[str]
+
+    def has(self, one: Candidate) -> bool:
+        return one.dag_id in self.dags or one.run_key in self.runs or one.pool in self.pools
+
+
 class _Admission:
     """One transaction's admissions: locks taken, room counted under them."""
 
@@ -60,22 +71,16 @@ class _Admission:
         self._room = Room(served=gates.read(conn).served)
         self._open_runs: set[int] = set()
         self._open_dags: set[str] = set()
-        self._seen_pools: set[str] = set()
+        self._open_pools: set[str] = set()
         self.queued = 0
 
     def serve(self, kind: str, name: str) -> bool:
         """Admit what is ready within a scope; False when its wake-up has to stay."""
         done = True
         for page in self._pages(kind, name):
-            held_runs, held_dags = self._lock(page)
-            mine = [
-                one
-                for one in page
-                if one.run_key in self._open_runs and one.dag_id not in held_dags
-            ]
-            passed_over = [
-                one for one in page if one.run_key in held_runs or one.dag_id in held_dags
-            ]
+            held = self._lock(page)
+            mine = [one for one in page if one.run_key in self._open_runs and not held.has(one)]
+            passed_over = [one for one in page if held.has(one)]
             done = done and all(self._room.refusal(one) is not None for one in passed_over)
             admitted = admit(mine, self._room)
             # Fewer rows than admitted: some were queued between our look and our lock, and the
@@ -110,12 +115,11 @@ class _Admission:
         rooms = {"pool": self._room.pools, "dag": self._room.dags}.get(kind, {})
         return rooms.get(name, 1) < 1
 
-    def _lock(self, page: Sequence[Candidate]) -> tuple[set[int], set[str]]:
-        """Lock what the candidates need and count it; the runs and DAGs somebody else holds."""
-        held_dags = self._lock_dags({one.dag_id for one in page})
-        held_runs = self._lock_runs({one.run_key: one.dag_id for one in page})
-        self._lock_pools({one.pool for one in page} - self._seen_pools)
-        return held_runs, held_dags
+    def _lock(self, page: Sequence[Candidate]) -> _Held:
+        """Lock what the candidates need and count it; what somebody else holds of it."""
+        dags = self._lock_dags({one.dag_id for one in page})
+        runs = self._lock_runs({one.run_key: one.dag_id for one in page})
+        return _Held(dags, runs, self._lock_pools({one.pool for one in page} - self._open_pools))
 
     def _lock_dags(self, dag_ids: Iterable[str]) -> set[str]:
         new = sorted(set(dag_ids) - self._open_dags)
@@ -149,13 +153,14 @@ class _Admission:
                 self._room.runs[key] = limit - active.get(key, 0)
         return runs.still_running(self._conn, [key for key in new if key not in self._open_runs])
 
-    def _lock_pools(self, names: Iterable[str]) -> None:
+    def _lock_pools(self, names: Iterable[str]) -> set[str]:
         new = sorted(names)
         if not new:
-            return
-        self._seen_pools |= set(new)
-        sizes = gates.lock_pools(self._conn, new)
+            return set()
+        sizes, held = gates.lock_pools(self._conn, new, more=bool(self._room.pools))
+        self._open_pools |= set(new) - held
         if sizes:
             used = gates.pool_use(self._conn, list(sizes))
             for name, slots in sizes.items():
                 self._room.pools[name] = slots - used.get(name, 0)
+        return held

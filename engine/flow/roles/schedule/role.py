@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import selectors
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from flow.roles.loop import POLL, Stop, keep_going, wait
+from flow.roles.registration import Registration
 from flow.roles.schedule.admission import admit_woken
 from flow.roles.schedule.creation import create_due
 from flow.roles.schedule.decisions import decide_woken
@@ -20,8 +19,8 @@ from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.rescue import Watch, rescue
 from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
-from flow.store import migrate, processes, schedule, wakeups
-from flow.store.connect import Conn, connect, transaction
+from flow.store import migrate, schedule, wakeups
+from flow.store.connect import Conn, connect
 from flow.store.notify import QUEUED, WAKE, Listener, Notifier
 
 log = logging.getLogger(__name__)
@@ -64,12 +63,10 @@ class Scheduler:
     conn: Conn
     graphs: Graphs = field(default_factory=Graphs)
     heads: Graphs = field(default_factory=lambda: Graphs(heads=True))
-    process_id: int | None = None
     notifier: Notifier = field(default_factory=Notifier)
     watch: Watch = field(init=False)
     behind: bool = False
     """The last pass left something that is due: there is nothing to wait for."""
-    _beat_at: float = 0.0
     _sweep_at: float = 0.0
 
     def __post_init__(self) -> None:
@@ -94,41 +91,14 @@ class Scheduler:
                     self.notifier.send(self.conn, QUEUED)
         return done
 
-    def keep_house(self) -> None:
+    def keep_house(self, registration: Registration) -> None:
         """Heartbeat, look for the lost, repair: each at its own pace."""
         now = time.monotonic()
-        if now >= self._beat_at:
-            self._beat_at = now + self.settings.heartbeat
-            self._beat()
-            if rescue(self.conn, self.watch, now):
-                self.notifier.send(self.conn, WAKE)
+        if registration.keep(self.conn) and rescue(self.conn, self.watch, now):
+            self.notifier.send(self.conn, WAKE)
         if now >= self._sweep_at:
             self._sweep_at = now + self.settings.sweep
             sweep(self.conn)
-
-    def _beat(self) -> None:
-        with transaction(self.conn, "schedule.heartbeat", durable=False):
-            alive = self.process_id is not None and processes.heartbeat(self.conn, self.process_id)
-        if not alive:  # first beat, or we were taken for lost while stopped
-            self.register()
-
-    def register(self) -> None:
-        """Take a row of our own."""
-        with transaction(self.conn, "schedule.register"):
-            self.process_id = processes.register(
-                self.conn,
-                role="schedule",
-                host=socket.gethostname(),
-                pid=os.getpid(),
-                version=self.settings.version,
-                lost_after=self.settings.lost_after,
-            )
-
-    def retire(self) -> None:
-        """Close our row."""
-        if self.process_id is not None:
-            with transaction(self.conn, "schedule.retire"):
-                processes.end(self.conn, self.process_id, "stopped")
 
     def idle_for(self) -> float:
         """Seconds until something is due by itself, at most the poll interval."""
@@ -138,38 +108,41 @@ class Scheduler:
 
 def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     """Run a scheduler until `stop`; with `once` until nothing is due or ready."""
-    graphs, heads = Graphs(), Graphs(heads=True)
-    before: Scheduler | None = None
     # What is cached and the row of this process outlive an outage.
+    graphs, heads = Graphs(), Graphs(heads=True)
+    registration = Registration(
+        "schedule",
+        settings.version,
+        heartbeat=settings.heartbeat,
+        lost_after=settings.lost_after,
+    )
     gc.set_threshold(YOUNG)
 
     def session() -> None:
-        nonlocal before
         settings.revive()
         with connect(settings.dsn, name="schedule") as conn:
             migrate.require(conn)
-            process_id = before.process_id if before else None
-            scheduler = before = Scheduler(settings, conn, graphs, heads, process_id)
+            scheduler = Scheduler(settings, conn, graphs, heads)
             if once:
                 while scheduler.run_once():
                     pass
                 return
             listener = Listener(settings.listen_dsn, (WAKE,))
             try:
-                _loop(scheduler, listener, stop)
+                _loop(scheduler, registration, listener, stop)
             finally:
                 listener.close()
 
     keep_going("schedule", stop, session)
 
 
-def _loop(scheduler: Scheduler, listener: Listener, stop: Stop) -> None:
+def _loop(scheduler: Scheduler, registration: Registration, listener: Listener, stop: Stop) -> None:
     with selectors.DefaultSelector() as selector:
         selector.register(listener, selectors.EVENT_READ)
         selector.register(stop, selectors.EVENT_READ)
         log.info("scheduling")
         while not stop:
-            scheduler.keep_house()
+            scheduler.keep_house(registration)
             done = scheduler.run_once()
             owed = scheduler.notifier.pay(scheduler.conn)
             if done > FULL and not scheduler.behind:
@@ -183,4 +156,4 @@ def _loop(scheduler: Scheduler, listener: Listener, stop: Stop) -> None:
                     listener.drain()
                 else:
                     stop.drain()
-        scheduler.retire()
+        registration.end(scheduler.conn)

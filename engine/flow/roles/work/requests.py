@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Protocol
 
-from flow.errors import FlowError
 from flow.process.messages import (
     DeleteVariable,
     Done,
@@ -28,8 +26,6 @@ from flow.store import xcoms
 from flow.store.connect import Conn, transaction
 from flow.store.tries import Claimed
 
-log = logging.getLogger(__name__)
-
 
 class Asker(Protocol):
     """Whose process asks: a try, a callback, or a task that is only rendered."""
@@ -47,8 +43,8 @@ def answer(conn: Conn, task: Asker, message: FromChild, key_file: Path) -> ToChi
     try:
         with transaction(conn, "work.answer"):
             return _answer(conn, task, message, key_file)
-    except FlowError as error:
-        return Refused(error=error.message, missing=error.exit_code == 3)
+    except stored.REFUSED as error:
+        return stored.refusal(error)
 
 
 def _answer(conn: Conn, task: Asker, message: FromChild, key_file: Path) -> ToChild:

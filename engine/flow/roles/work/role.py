@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-import random
 import selectors
 import time
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
 
-from flow.roles.loop import POLL, Stop, log_outage, wait
+from flow.roles.loop import POLL, Backoff, Stop, log_outage, wait
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.store import migrate
@@ -20,9 +18,6 @@ from flow.store.notify import QUEUED, STOP, Listener
 __all__ = ["Settings", "serve"]
 
 log = logging.getLogger(__name__)
-
-_BACKOFF: Final = (0.2, 5.0)
-"""First and longest wait between attempts to reconnect, in seconds."""
 
 
 @dataclass(slots=True)
@@ -34,7 +29,7 @@ class _Line:
     conn: Conn | None = None
     listener: Listener | None = None
     next_try: float = 0.0
-    delay: float = _BACKOFF[0]
+    backoff: Backoff = field(default_factory=Backoff)
 
     def open(self) -> Conn | None:
         """The connection; a new one when it is time to try again; None while there is none."""
@@ -44,7 +39,7 @@ class _Line:
                 migrate.require(self.conn)
                 self.listener = Listener(self.settings.listen_dsn, (QUEUED, STOP))
                 self.selector.register(self.listener, selectors.EVENT_READ)
-                self.delay = _BACKOFF[0]
+                self.backoff.reset()
             except OUTAGES as error:
                 self.lose(error)
         return self.conn
@@ -53,8 +48,7 @@ class _Line:
         """The database does not answer: drop the connection and note when to try again."""
         log_outage("work", error)
         self.close()
-        self.next_try = time.monotonic() + self.delay * random.uniform(0.5, 1.0)
-        self.delay = min(self.delay * 2, _BACKOFF[1])
+        self.next_try = time.monotonic() + self.backoff.pause()
 
     def close(self) -> None:
         """Close both; closing twice is legal."""
