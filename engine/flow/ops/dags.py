@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from flow.errors import NotFound
-from flow.graph import DagSpec, GroupSpec, TaskSpec
-from flow.graph.plan import upcoming
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag, load_graph
 from flow.ops.suggest import did_you_mean
 from flow.store import clock
 from flow.store.read import dags
 from flow.store.read.dags import Dag, FileError, FileReport, Version
 from flow.store.read.page import Page
+
+if TYPE_CHECKING:
+    from flow.graph import DagSpec, GroupSpec, TaskSpec
 
 SHOWN_RUNS: Final = 5
 SHOWN_VERSIONS: Final = 10
@@ -67,6 +67,9 @@ def page(
 
 def show(deployment: Deployment, dag_id: str) -> DagDetails:
     """One DAG with its graph, next runs, versions and warnings. Raises `NotFound`."""
+    # A list of DAGs needs no graph, and is asked for most often.
+    from flow.ops.references import find_dag, load_graph
+
     conn = deployment.conn
     with deployment.snapshot():
         stored = find_dag(conn, dag_id)
@@ -115,6 +118,8 @@ def file_report(deployment: Deployment, path: Path) -> FileReport:
 
 
 def _next_runs(spec: DagSpec, cursor: datetime | None, now: datetime) -> list[NextRun]:
+    from flow.graph.plan import upcoming
+
     return [
         NextRun(planned.interval.start, planned.interval.end, planned.due_at)
         for planned in islice(upcoming(spec, cursor, now), SHOWN_RUNS)

@@ -27,6 +27,10 @@ ZYGOTE_DIED: Final = "the worker's zygote died"
 """Why tries are lost that go down with their zygote."""
 
 
+_REPORTABLE: Final = frozenset({TaskState.SUCCESS, TaskState.FAILED, TaskState.SKIPPED})
+"""What a task's process may report as its end."""
+
+
 class RunningTry(TryFacts, Protocol):
     """What is known of a try that has a process. Durations in seconds."""
 
@@ -45,9 +49,13 @@ class StopCause(Enum):
 
 def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending | None:
     """How a try has ended; None: nobody is to hear of it."""
-    outcome = ended.result if isinstance(ended.result, Outcome) else None
     if cause is StopCause.STALE:
         return None
+    outcome = ended.result if isinstance(ended.result, Outcome) else None
+    if outcome is not None and outcome.state not in _REPORTABLE:
+        # User code shares the process and can write on its line whatever it likes.
+        reason = f"the process reported {outcome.state!r}, which is no end of a try"
+        return _closed(ended, after_failure(task), TryState.FAILED, reason)
     if outcome is not None and not (cause is StopCause.TIMEOUT and outcome.state != "success"):
         return _reported(task, ended, outcome)
     match cause:

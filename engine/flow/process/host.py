@@ -29,6 +29,7 @@ from typing import Final, Self
 import msgspec
 
 from flow import faults
+from flow.errors import ProtocolError
 from flow.process import adopted, alarm, prctl
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
@@ -41,6 +42,7 @@ from flow.process.messages import (
     Message,
     Quit,
     Ready,
+    Refused,
     Start,
     Started,
     Stop,
@@ -164,11 +166,14 @@ class Host:
     def reply(self, job_id: int, message: ToChild) -> None:
         """Answer a request; a job that has ended needs none.
 
-        Raises ProtocolError if the answer is larger than the limit: then send `Refused`.
+        An answer that is larger than the limit becomes a refusal that says so.
         """
         charge = self._charges.get(job_id)
         if charge is not None:
-            charge.reply(message)
+            try:
+                charge.reply(message)
+            except ProtocolError as error:
+                charge.reply(Refused(error=error.message))
             self._watch(charge)
 
     def events(self) -> list[Event]:

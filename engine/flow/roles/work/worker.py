@@ -29,7 +29,6 @@ from flow.process.events import (
     ZygoteReady,
 )
 from flow.process.host import Host
-from flow.process.messages import Refused
 from flow.roles.losses import free
 from flow.roles.work import marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
@@ -240,9 +239,13 @@ class Worker:
     def _on_lost(self) -> None:
         """We were taken for lost: nothing we hold counts any more, and another may have it."""
         log.error("worker %s was declared lost; ending all its tries", self.process_id)
-        for job_id, held in self._tries().items():
-            self._stop(job_id, held, StopCause.STALE, 0.0)
+        for job_id, held in self._held.items():
+            if isinstance(held, HeldTry):
+                self._stop(job_id, held, StopCause.STALE, 0.0)
+            else:
+                self.host.stop(job_id, 0.0)
         self._outbox.clear()
+        self._done_callbacks.clear()
         self.process_id = None
         self._beat_at = time.monotonic()
 
@@ -263,10 +266,7 @@ class Worker:
             if held is not None:
                 task = held.task if isinstance(held, HeldTry) else held.callback
                 reply = answer(conn, task, question.message, self.settings.key_file)
-                try:
-                    self.host.reply(question.job_id, reply)
-                except ProtocolError as error:  # larger than a message may be
-                    self.host.reply(question.job_id, Refused(error=error.message))
+                self.host.reply(question.job_id, reply)
             del self._questions[0]
 
     def _report(self, conn: Conn) -> None:

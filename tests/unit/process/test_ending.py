@@ -1,0 +1,125 @@
+"""How a try has ended, judged from its process's end and its last word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from flow.decide import Ending
+from flow.process.ending import StopCause, ending, needs_callback
+from flow.process.events import JobEnded
+from flow.process.messages import Outcome
+from flow.states import MAX_LOSSES, TaskState, TryState
+
+
+@dataclass(frozen=True)
+class Try:
+    """A try as its supervisor knows it."""
+
+    dag_id: str = "d"
+    run_key: int = 1
+    task_id: str = "t"
+    try_number: int = 1
+    max_tries: int = 1
+    losses: int = 0
+    retry_delay: float = 60.0
+    retry_backoff: float = 0.0
+    max_retry_delay: float | None = None
+    execution_timeout: float | None = 5.0
+
+
+ONCE = Try()
+TWICE = Try(max_tries=2)
+
+
+def judge(ended: JobEnded, known: Try = ONCE, cause: StopCause | None = None) -> Ending:
+    found = ending(known, ended, cause)
+    assert found is not None
+    return found
+
+
+def said(state: str, **fields: object) -> JobEnded:
+    return JobEnded(job_id=1, result=Outcome(state=state, **fields), exit_code=0)  # type: ignore[arg-type]
+
+
+def died(**fields: object) -> JobEnded:
+    return JobEnded(job_id=1, result=None, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("state", ["success", "skipped"])
+def test_what_the_process_said_counts(state: str) -> None:
+    found = judge(said(state, value="1", skips=("x",)))
+    assert (found.state, found.try_state) == (TaskState(state), TryState(state))
+    assert (found.value, found.skips, found.exit_code) == ("1", ("x",), 0)
+
+
+@pytest.mark.parametrize(
+    "state", ["deferred", "up_for_retry", "running", "none", "scheduled", "nonsense", ""]
+)
+def test_what_is_no_end_of_a_try_is_a_failure(state: str) -> None:
+    found = judge(said(state), TWICE)
+    assert (found.state, found.try_state) == (TaskState.UP_FOR_RETRY, TryState.FAILED)
+    assert repr(state) in (found.reason or "")
+
+
+def test_a_failure_is_retried_unless_it_says_that_it_must_not_be() -> None:
+    assert judge(said("failed"), TWICE).state is TaskState.UP_FOR_RETRY
+    assert judge(said("failed", retry=False), TWICE).state is TaskState.FAILED
+    assert judge(said("failed"), ONCE).state is TaskState.FAILED
+
+
+def test_the_exit_code_a_task_meant_outweighs_that_of_its_process() -> None:
+    assert judge(said("failed", exit_code=3)).exit_code == 3
+    assert judge(said("failed")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("ended", "reason"),
+    [
+        (died(exit_code=0), "exit code 0 and reported no result"),
+        (died(signal=11), "killed by SIGSEGV"),
+        (died(signal=63), "killed by signal 63"),
+        (died(error="cannot start a process: no memory"), "no memory"),
+    ],
+)
+def test_a_silent_death_is_a_failure_that_names_its_cause(ended: JobEnded, reason: str) -> None:
+    found = judge(ended)
+    assert found.state is TaskState.FAILED
+    assert reason in (found.reason or "")
+
+
+def test_time_that_ran_out_is_a_failure_even_if_the_task_complained_on_its_way_out() -> None:
+    for ended in (died(signal=9, killed="stop"), said("failed", reason="SIGTERM")):
+        found = judge(ended, cause=StopCause.TIMEOUT)
+        assert found.state is TaskState.FAILED
+        assert (found.reason or "").startswith("execution_timeout")
+    assert judge(said("success"), cause=StopCause.TIMEOUT).state is TaskState.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("ended", "cause", "closed"),
+    [
+        (died(signal=9, killed="lease"), None, TryState.LEASE_EXPIRED),
+        (died(killed="zygote"), None, TryState.LOST),
+        (died(signal=15, killed="stop"), StopCause.DRAIN, TryState.DRAINED),
+    ],
+)
+def test_what_is_nobodys_fault_costs_no_retry_until_it_is_too_often(
+    ended: JobEnded, cause: StopCause | None, closed: TryState
+) -> None:
+    found = judge(ended, ONCE, cause)
+    assert (found.state, found.try_state, found.again) == (TaskState.SCHEDULED, closed, True)
+    found = judge(ended, Try(losses=MAX_LOSSES), cause)
+    assert (found.state, found.try_state, found.again) == (TaskState.FAILED, TryState.FAILED, False)
+
+
+def test_nobody_hears_of_a_try_that_no_longer_counts() -> None:
+    assert ending(ONCE, said("success"), StopCause.STALE) is None
+
+
+def test_only_a_try_that_could_not_speak_is_owed_a_callback() -> None:
+    assert needs_callback(TaskState.FAILED, said("failed")) is None
+    assert needs_callback(TaskState.FAILED, died(signal=9)) == "failure"
+    assert needs_callback(TaskState.UP_FOR_RETRY, died(signal=9)) == "retry"
+    assert needs_callback(TaskState.SCHEDULED, died(killed="lease")) is None
