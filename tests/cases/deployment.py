@@ -172,9 +172,10 @@ class Deployment:
         return role
 
     def wait_for_roles(self, *names: str, watched: Role | None = None) -> None:
-        """Wait until each of these roles is registered and healthy; `watched` by its own process.
+        """Wait until each of these roles is registered and healthy.
 
-        Rows of killed predecessors look healthy until somebody has missed their heartbeats.
+        A `watched` role is to be there itself: rows of killed predecessors look healthy until
+        somebody has missed their heartbeats.
         """
 
         def there() -> bool:
@@ -185,8 +186,8 @@ class Deployment:
             if done.code not in (0, 1):
                 return False
             healthy = [one for one in json.loads(done.out)["roles"] if one["healthy"]]
-            if watched is not None and watched.process.pid not in {one["pid"] for one in healthy}:
-                return False
+            if watched is not None and watched.name in names:
+                healthy = [one for one in healthy if one["pid"] == watched.process.pid]
             return set(names) <= {one["role"] for one in healthy}
 
         wait_until(there, f"the roles {', '.join(names)}", seconds=60, pause=_POLL)
