@@ -33,6 +33,9 @@ def test_floors_are_byte_for_byte_the_agreed_ones() -> None:
         (Aim(0.4, at_least=True), 0.4, True, True),
         (Aim(0.4, at_least=True), 0.3, False, True),
         (Aim(0.4, at_least=True), 0.13, False, False),
+        (Aim(0.4, at_least=True, guard=0.1), 0.11, False, True),
+        (Aim(0.4, at_least=True, guard=0.1), 0.09, False, False),
+        (Aim(1.6, guard=9.0), 8.0, False, True),
     ],
 )
 def test_only_three_times_the_aim_fails(
