@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 from flow.authoring import collect, scope
-from flow.authoring.arguments import checked
+from flow.authoring.arguments import checked, not_yet
 from flow.authoring.callbacks import Callbacks, callback_tuple
 from flow.authoring.group import TaskGroup
 from flow.authoring.ids import legal_id
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flow.authoring.operator import BaseOperator
 
 _CATCHUP = (True, False, "none")
-_CODE = ("pinned", "latest", None)
+_CODE = ("latest", None)
 
 
 class DAG:
@@ -38,8 +38,8 @@ class DAG:
     - `catchup` False makes a run of the latest complete interval only, True of all of them,
       "none" waits for the next tick.
     - `concurrency` limits active tasks over all runs of the DAG; `max_active_tasks` within one.
-    - `code` is "pinned" or "latest": whether a run's tasks use the code it started with; None
-      follows the settings.
+    - `code` is "latest" or None, which means the same: a run keeps its graph, and its tasks use the
+      code as it is when they start. ("pinned" is not supported yet.)
 
     The time zone of the DAG, in which cron schedules are read, is that of `start_date`. A naive
     start date is in the default time zone (UTC unless set). `start_date` and `end_date` missing
@@ -89,6 +89,8 @@ class DAG:
         self.schedule = schedule
         self.timetable: Timetable = _timetable(schedule, self.timezone.key, where)
         self.catchup = _one_of("catchup", catchup, _CATCHUP, where)
+        if code == "pinned":
+            raise not_yet("code='pinned'", where)
         self.code = _one_of("code", code, _CODE, where)
         self.max_active_tasks = whole_number("max_active_tasks", max_active_tasks, where, least=1)
         self.max_active_runs = whole_number("max_active_runs", max_active_runs, where, least=1)

@@ -203,7 +203,7 @@ def test_decorator_details() -> None:
 
 def test_flow_arguments_and_times() -> None:
     spec, _ = spec_of("output_passing")
-    assert (spec.concurrency, spec.code, spec.catchup) == (8, "pinned", False)
+    assert (spec.concurrency, spec.code, spec.catchup) == (8, "latest", False)
     assert spec.params == {"path": "/tmp/x", "depth": 2}
     assert spec_of("loops")[0].catchup == "none"
     generated, _ = spec_of("generated", "generated_2")

@@ -10,7 +10,7 @@ with DAG(
     start_date=datetime(2024, 1, 1),
     params={"path": Param("/tmp/x", description="where to look"), "depth": 2},
     concurrency=8,
-    code="pinned",
+    code="latest",
 ) as dag:
     find = BashOperator(
         task_id="find",
