@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from absent import absent
 from embedded.servers import DEBIAN_15, clean_up
 from flow.embedded import Server
 
@@ -23,7 +24,7 @@ def programs(request: pytest.FixtureRequest) -> Path | None:
     if request.param == "found":
         return None
     if not DEBIAN_15.is_dir():
-        pytest.skip(f"no PostgreSQL 15 in {DEBIAN_15}")
+        absent(f"no PostgreSQL 15 in {DEBIAN_15}")
     return DEBIAN_15
 
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
-import pytest
 
 import flow
+from absent import absent
 from flow.embedded import Server, pidfile
 
 HANG = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
@@ -56,7 +56,7 @@ def spawn(code: str, *arguments: object, **environment: str) -> subprocess.Popen
 def run_as(user: pwd.struct_passwd, code: str, *arguments: object) -> str:
     """Run `code` as another user with the system's Python; its output, or the test fails."""
     if not SYSTEM_PYTHON.exists():
-        pytest.skip(f"no {SYSTEM_PYTHON}; this interpreter may lie where other users cannot go")
+        absent(f"no {SYSTEM_PYTHON}; this interpreter may lie where other users cannot go")
     done = subprocess.run(
         [SYSTEM_PYTHON, "-B", "-c", code, *map(str, arguments)],
         user=user.pw_uid,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from absent import absent
 from embedded.servers import DEBIAN_15, postmaster_of, query, run_as
 from flow.embedded import Server, account
 from flow.errors import DatabaseError
@@ -101,7 +102,7 @@ def test_a_newly_made_user_has_a_server_of_its_own(
     ordinary_user: pwd.struct_passwd, home: Path, configured: Path | None
 ) -> None:
     if configured is not None and not configured.is_dir():
-        pytest.skip(f"no PostgreSQL 15 in {configured}")
+        absent(f"no PostgreSQL 15 in {configured}")
     home.mkdir()
     os.chown(home, ordinary_user.pw_uid, ordinary_user.pw_gid)
     code = START.replace("1]))", "1]), binaries=Path(sys.argv[2]) if sys.argv[2] else None)")
