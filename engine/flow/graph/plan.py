@@ -7,7 +7,15 @@ from datetime import datetime
 from functools import lru_cache
 
 from flow.graph.spec import DagSpec
-from flow.timetables import Catchup, Once, Planned, Timetable, plan_next
+from flow.timetables import (
+    Catchup,
+    Once,
+    Planned,
+    Timetable,
+    interval_after,
+    next_interval,
+    plan_next,
+)
 
 
 def catchup(spec: DagSpec) -> Catchup:
@@ -45,6 +53,15 @@ def upcoming(spec: DagSpec, cursor: datetime | None, now: datetime) -> Iterator[
     while (planned := plan(spec, cursor, now)) is not None:
         yield planned
         cursor = planned.next_cursor
+
+
+def planned_from(spec: DagSpec, not_before: datetime) -> Iterator[Planned]:
+    """The runs whose intervals start at `not_before` or later, as if none had been made yet."""
+    first = not_before if spec.start_date is None else max(not_before, spec.start_date)
+    interval = next_interval(spec.timetable, first, spec.start_date)
+    while interval is not None and (spec.end_date is None or interval.start <= spec.end_date):
+        yield Planned(interval, due_at=interval.end, next_cursor=interval.end)
+        interval = interval_after(spec.timetable, interval)
 
 
 def cursor_from_now(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
