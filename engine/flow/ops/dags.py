@@ -71,7 +71,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
         assert dag is not None  # found a moment ago, in the same snapshot
         graph = load_graph(conn, stored.spec_hash)
         file = dags.file(conn, dag.file)
-        planned = upcoming(graph.spec, stored.cursor_at, clock.now(conn))
+        planned = islice(upcoming(graph.spec, stored.cursor_at, clock.now(conn)), SHOWN_RUNS)
         return DagDetails(
             dag=dag,
             present=stored.present,
@@ -80,7 +80,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
             spec=graph.spec,
             order=tuple(graph.tasks[task_id] for task_id in graph.order),
             groups=graph.spec.groups,
-            next_runs=in_zone(graph.spec, islice(planned, SHOWN_RUNS)),
+            next_runs=in_zone(graph.spec, (one.interval for one in planned)),
             versions=dags.versions(conn, dag_id, SHOWN_VERSIONS),
             error=file.error if file else None,
             warnings=file.warnings if file else [],

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
 from flow.dates import parse_date
 from flow.graph import DagSpec
-from flow.graph.plan import planned_from, upcoming
+from flow.graph.plan import intervals, upcoming
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, load_graph
 from flow.store import clock
-from flow.timetables import Planned, describe
+from flow.timetables import Interval
 from flow.timetables.zone import load_zone
 
 
@@ -47,27 +47,24 @@ def next_runs(deployment: Deployment, dag_id: str, limit: int, date: str | None 
         stored = find_dag(conn, dag_id)
         spec = load_graph(conn, stored.spec_hash).spec
         now = clock.now(conn)
+    found: Iterator[Interval]
     if date is None:
-        planned = upcoming(spec, stored.cursor_at, now)
+        found = (planned.interval for planned in upcoming(spec, stored.cursor_at, now))
     else:
-        planned = planned_from(spec, parse_date(date, load_zone(spec.timezone), now).start)
+        found = intervals(spec, parse_date(date, load_zone(spec.timezone), now).start)
     return NextRuns(
         dag_id=dag_id,
-        schedule=describe(spec.timetable),
+        schedule=spec.timetable.words(),
         paused=stored.paused,
         present=stored.present,
-        runs=in_zone(spec, islice(planned, limit)),
+        runs=in_zone(spec, islice(found, limit)),
     )
 
 
-def in_zone(spec: DagSpec, planned: Iterable[Planned]) -> list[NextRun]:
-    """Planned runs as lists show them."""
+def in_zone(spec: DagSpec, intervals: Iterable[Interval]) -> list[NextRun]:
+    """The runs of intervals as lists show them."""
     zone = load_zone(spec.timezone)
     return [
-        NextRun(
-            one.interval.start.astimezone(zone),
-            one.interval.end.astimezone(zone),
-            one.due_at.astimezone(zone),
-        )
-        for one in planned
+        NextRun(one.start.astimezone(zone), one.end.astimezone(zone), one.end.astimezone(zone))
+        for one in intervals
     ]

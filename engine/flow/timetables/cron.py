@@ -107,11 +107,11 @@ def _split(expression: str) -> dict[str, str]:
 
 
 def _check_term(expression: str, name: str, term: str) -> None:
-    if term.upper().startswith(("H", "R")):
+    if term.upper().startswith("R"):
         raise InvalidDag(
-            f"schedule {expression!r}: {term!r} in the {name} field (a hashed or random value) is "
-            "not supported yet; accepted are fixed values",
-            CRON_HINT,
+            f"schedule {expression!r}: {term!r} in the {name} field (a random value) means "
+            "nothing here; accepted are fixed values",
+            "write H for a value that the DAG's id chooses and that stays",
         )
     base, slash, step = term.partition("/")
     if slash and base.upper().startswith("L"):
