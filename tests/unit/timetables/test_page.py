@@ -15,7 +15,7 @@ import flow
 from flow.authoring.serialise import to_spec
 from flow.errors import InvalidDag
 from flow.graph.plan import cursor_from_now, intervals, upcoming
-from flow.timetables import Interval, parse
+from flow.timetables import Interval, intervals_from, parse
 
 PAGE = Path(__file__).parents[3] / "man" / "flow-time.7.md"
 BLOCKS = re.findall(r"^```\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
@@ -72,6 +72,16 @@ def test_an_example_of_a_schedule(example: Example) -> None:
     assert [line_of(one, example.dag.timezone) for one in found] == example.lines
 
 
+WRITTEN = [
+    line for block in BLOCKS for line in block.splitlines() if re.match(r"\w+Timetable\(", line)
+]
+
+
+@pytest.mark.parametrize("line", WRITTEN)
+def test_what_the_page_says_can_be_written(line: str) -> None:
+    assert next(intervals_from(parse(eval(line, NAMES), "UTC"), SEEN))
+
+
 REFUSED = [
     line.removeprefix("refused: ")
     for block in BLOCKS
@@ -107,5 +117,6 @@ def test_what_the_table_says_is_created_at_once(
 
 def test_the_page_has_examples_of_everything() -> None:
     assert len(examples()) > 12
+    assert len(WRITTEN) == 6
     assert len(REFUSED) > 5
     assert len(ROWS) == 7
