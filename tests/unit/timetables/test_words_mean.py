@@ -113,6 +113,10 @@ def read_weekdays(text: str) -> Test:
     return fits
 
 
+def hours_of(cron: Expression) -> set[int]:
+    return {hour for hour in range(24) if cron.hour.means(DAYS[0].replace(hour=hour))}
+
+
 SIDES = (read_month_days, read_weekdays)
 
 
@@ -125,12 +129,9 @@ def test_words_say_what_fires_and_nothing_else(cron: Expression, minutes: list[i
         assume(False)
     says = read(words)
     walls = [datetime(2023, 1, 1) + timedelta(minutes=minute) for minute in minutes]
-    # The days at which the cron is aimed, at each of its own times.
-    near = [
-        day.replace(hour=hour, minute=minute)
-        for day in (*DAYS, *(wall.replace(hour=0, minute=0) for wall in walls))
-        for hour in (0, 1, 2, 3, 23)
-        for minute in (0, 1, 30, 59)
-    ]
+    # At the days that the cron is aimed at: every hour, and every minute of some hours.
+    clock = [(hour, minute) for hour in range(24) for minute in (0, 1, 30, 59)]
+    clock += [(hour, minute) for hour in sorted(hours_of(cron))[:2] for minute in range(60)]
+    near = [day.replace(hour=hour, minute=minute) for day in DAYS for hour, minute in clock]
     for wall in walls + near:
         assert says(wall) == cron.has_slot(wall), (words, wall)
