@@ -44,12 +44,12 @@ WORKING = {
     ),
     "work": [
         *around("work.claim", "work.report", "work.heartbeat", "work.note", "work.answer"),
-        "host.start.before_send", "host.ended.received",
+        "host.start.before_send", "host.finished.received", "host.ended.received",
     ],
     "zygote": [
         "zygote.start.received", "zygote.start.before_fork", "zygote.start.after_fork",
         "zygote.ended.before_send", "zygote.refill.before_fork",
-        "child.order.received", "child.job.done",
+        "child.order.received", "child.job.done", "child.finished.after_send",
     ],
 }  # fmt: skip
 """Points that work comes by sooner or later."""
