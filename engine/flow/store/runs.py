@@ -9,6 +9,7 @@ from typing import NamedTuple
 from flow.states import RunState, RunType
 from flow.store import arrays
 from flow.store.connect import Conn
+from flow.store.wakeups import BUSY_AGAIN
 
 
 class LockedRun(NamedTuple):
@@ -18,6 +19,17 @@ class LockedRun(NamedTuple):
     dag_id: str
     spec_hash: str
     paused: bool
+
+
+class Woken(NamedTuple):
+    """What was taken of the wake-ups of runs."""
+
+    wakeups: int
+    """How many, of whatever runs."""
+    runs: list[LockedRun]
+    """Those of them that this transaction holds now."""
+    changed: dict[int, set[str] | None]
+    """By run_key the tasks that changed; None: anything may have changed."""
 
 
 class NewRun(NamedTuple):
@@ -46,6 +58,11 @@ class EndedRun(NamedTuple):
     state: RunState
     reason: str | None
 
+
+# Due wake-ups of runs and the running ones of those runs, locked; both passed over where another
+# scheduler holds them. Runs in the function's order of key. The states of their tasks are read by a
+# later statement.
+_TAKE_WOKEN = "select * from take_runs(%(limit)s::int, make_interval(secs => %(again)s::float8))"
 
 # Running runs, locked in key order; one that another scheduler holds is passed over. The states of
 # their tasks are read by a later statement: this one's snapshot may be older than the lock.
@@ -127,6 +144,17 @@ _ARCHIVE = tuple(
         ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
     )
 )
+
+
+def take_woken(conn: Conn, limit: int) -> Woken:
+    """Take up to `limit` due wake-ups of runs, lock their runs, delete what needs no other look."""
+    rows = conn.execute(_TAKE_WOKEN, {"limit": limit, "again": BUSY_AGAIN}).fetchall()
+    locked = [row for row in rows if row[1] is not None]
+    return Woken(
+        wakeups=sum(row[5] for row in rows),
+        runs=[LockedRun._make(row[:4]) for row in locked],
+        changed={row[0]: None if row[4] is None else set(row[4]) for row in locked},
+    )
 
 
 def lock(conn: Conn, run_keys: Sequence[int]) -> list[LockedRun]:

@@ -11,12 +11,11 @@ from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
-from flow.store import gates, runs, tasks, wakeups
+from flow.store import gates, runs, tasks
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.runs import LockedRun
 from flow.store.tasks import TaskRow
-from flow.store.wakeups import Wakeup
 
 BATCH: Final = 1_000
 """Wake-ups taken at once. One task per pass costs ten times one of twenty."""
@@ -39,17 +38,16 @@ class _OpenRun:
 def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
     with transaction(conn, "schedule.decide"):
-        taken = wakeups.take(conn, ["run"], BATCH)
-        if not taken:
+        woken = runs.take_woken(conn, BATCH)
+        if not woken.wakeups:
             return None
-        locked = runs.lock(conn, sorted({w.run_key for w in taken if w.run_key is not None}))
-        _settle_wakeups(conn, taken, locked)
-        if not locked:
+        if not woken.runs:
             return Written()
         state = gates.read(conn)
-        found = graphs.get(conn, (run.spec_hash for run in locked))
-        changed = _changed(taken)
-        open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
+        found = graphs.get(conn, (run.spec_hash for run in woken.runs))
+        open_runs = [
+            _OpenRun(run, found[run.spec_hash], woken.changed[run.run_key]) for run in woken.runs
+        ]
         _decide(conn, open_runs, state)
         written = write(
             conn,
@@ -60,32 +58,8 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
             ],
             state,
         )  # fmt: skip
-        written.more = len(taken) == BATCH
+        written.more = woken.wakeups == BATCH
         return written
-
-
-def _settle_wakeups(conn: Conn, taken: list[Wakeup], locked: list[LockedRun]) -> None:
-    """Delete the wake-ups whose runs are ours or over; keep those another scheduler has to see."""
-    ours = {run.run_key for run in locked}
-    others = {w.run_key for w in taken if w.run_key is not None} - ours
-    held = runs.still_running(conn, sorted(others))
-    wakeups.delete(conn, [w.id for w in taken if w.run_key not in held])
-    wakeups.postpone(conn, [w.id for w in taken if w.run_key in held])
-
-
-def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:
-    """What changed by run; a wake-up without a task stands for anything."""
-    changed: dict[int, set[str] | None] = {}
-    for wakeup in taken:
-        if wakeup.run_key is None:
-            continue
-        if wakeup.task_id is None:
-            changed[wakeup.run_key] = None
-            continue
-        known = changed.setdefault(wakeup.run_key, set())
-        if known is not None:
-            known.add(wakeup.task_id)
-    return changed
 
 
 def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
