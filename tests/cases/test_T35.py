@@ -25,8 +25,8 @@ NEEDS = ["flow events"]  # the return from queued as an entry of its own
 BREAKS = [
     Break(
         "engine/flow/roles/schedule/decisions.py",
-        "        woken = runs.take_woken(conn, BATCH)\n",
-        "        woken = runs.take_woken(conn, BATCH)\n"
+        "        woken = runs.woken(answers)\n",
+        "        woken = runs.woken(answers)\n"
         '        conn.execute("commit")\n'
         '        conn.execute("begin")\n',
     ),

@@ -107,61 +107,64 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval) RETURNS TABLE(run_key bigint, dag_id text, spec_hash text, paused boolean, changed text[], wakeups integer)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(run_key bigint, dag_id text, spec_hash text, paused boolean, changed text[], wakeups integer, tasks json)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 -- Takes up to `most` due wake-ups of runs, oldest first, and locks those of their runs that are
 -- running, in order of key; what another scheduler holds is passed over. A row for each run that
 -- was woken; where it is not the caller's now, it has no dag_id. `changed` names the tasks that
--- changed, null stands for anything. Indexes wakeup_due and primary keys.
+-- changed, null stands for anything. `tasks` are the run's rows as they stand under the lock, each
+-- [id, state, due_at, skips]; null where there are more than `whole`. Indexes wakeup_due, the
+-- primary keys, and a prefix of task_hot's.
 #variable_conflict use_column
 declare
   ids bigint[];
   run_keys bigint[];
   task_ids text[];
+  woken int;
+  ours bigint[];
 begin
-  select array_agg(id), array_agg(run_key), array_agg(task_id) into ids, run_keys, task_ids
+  select array_agg(id), array_agg(run_key), array_agg(task_id), count(distinct run_key)
+    into ids, run_keys, task_ids, woken
   from (select id, run_key, task_id from wakeup
     where kind = 'run' and due_at <= statement_timestamp()
     order by due_at, id limit most for update skip locked) as due;
   if ids is null then
     return;
   end if;
-  -- Exactly the wake-ups that were taken are deleted: what arrived meanwhile stays.
-  return query
-  with locked as materialized (
-    select r.run_key, r.dag_id, v.spec_hash, r.paused
-    from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
-    where r.run_key = any (run_keys) and r.state = 'running'
-    order by r.run_key for no key update of r skip locked),
-  settled as (
-    delete from wakeup w using locked l where w.id = any (ids) and w.run_key = l.run_key),
-  woken as (
-    select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end as changed,
-      count(*)::int as wakeups
-    from unnest(run_keys, task_ids) as w(run_key, task_id) group by run_key)
-  select run_key, l.dag_id, l.spec_hash, l.paused, w.changed, w.wakeups
-  from woken w left join locked l using (run_key) order by run_key;
-  if exists (select from wakeup where id = any (ids)) then
-    -- Of runs that are over, or that somebody else holds: he, or his successor, has to look.
-    delete from wakeup w where w.id = any (ids)
-      and not exists (select from run r where r.run_key = w.run_key and r.state = 'running');
+
+  select coalesce(array_agg(run_key), '{}') into ours
+  from (select run_key from run where run_key = any (run_keys) and state = 'running'
+    order by run_key for no key update skip locked) as free;
+
+  -- Exactly the wake-ups that were taken go: what arrived meanwhile stays.
+  if cardinality(ours) = woken then
+    delete from wakeup where id = any (ids);
+  else
+    -- Those of a run that somebody else holds come back: he, or his successor, has to look.
+    delete from wakeup w where w.id = any (ids) and (w.run_key = any (ours)
+      or not exists (select from run r where r.run_key = w.run_key and r.state = 'running'));
     update wakeup set due_at = clock_timestamp() + again where id = any (ids);
   end if;
-end $$;
 
-CREATE FUNCTION public.task_states(run_keys bigint[]) RETURNS TABLE(run_key bigint, task_id text, state text, due_at timestamp with time zone, skips text[])
-    LANGUAGE plpgsql
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    AS $$
--- All tasks of some runs; prefix of the primary key. Asked after the lock.
-#variable_conflict use_column
-begin
-  return query select run_key, task_id, state, due_at, skips from task_hot
-  where run_key = any (run_keys) and map_path = '{}';
+  return query
+  select w.run_key, r.dag_id, v.spec_hash, r.paused, w.changed, w.wakeups,
+    case when t.number <= whole then t.tasks end
+  from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
+      count(*)::int
+    from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
+    as w(run_key, changed, wakeups)
+  left join run r on r.run_key = w.run_key and r.run_key = any (ours)
+  left join dag_version v on v.dag_id = r.dag_id and v.number = r.version
+  left join lateral (
+    select count(*) as number,
+      coalesce(json_agg(json_build_array(task_id, state, due_at, skips)), '[]') as tasks
+    from (select task_id, state, due_at, skips from task_hot t
+      where t.run_key = r.run_key and t.map_path = '{}' limit whole + 1) as row_) as t on true
+  order by w.run_key;
 end $$;
 
 CREATE TABLE public.alembic_version (

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from psycopg import Cursor
+
 from flow.decide import Candidate
 from flow.store import arrays
 from flow.store.connect import Conn, Row
@@ -22,7 +24,7 @@ class Gates(NamedTuple):
 
 
 # Three answers in one: time, served queues, limited pools. Locks nothing.
-_GATES = "select now, served, limited from open_gates()"
+READ = "select now, served, limited from open_gates()"
 
 # Active tasks of some runs; index task_unfinished. Exact under the runs' locks.
 _ACTIVE_IN_RUNS = """
@@ -146,7 +148,12 @@ select count(*) from returned
 
 def read(conn: Conn) -> Gates:
     """Time, served queues and limited pools."""
-    row = conn.execute(_GATES).fetchone()
+    return found(conn.execute(READ))
+
+
+def found(answer: Cursor[Row]) -> Gates:
+    """What `READ` has answered."""
+    row = answer.fetchone()
     assert row is not None  # the function returns one row
     now, served, limited = row
     pairs = frozenset(

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from psycopg import Cursor
+
 from flow.states import RunState, RunType
 from flow.store import arrays
-from flow.store.connect import Conn
+from flow.store.connect import Conn, Row
+from flow.store.tasks import TaskRow
 from flow.store.wakeups import BUSY_AGAIN
 
 
@@ -30,6 +33,8 @@ class Woken(NamedTuple):
     """Those of them that this transaction holds now."""
     changed: dict[int, set[str] | None]
     """By run_key the tasks that changed; None: anything may have changed."""
+    tasks: dict[int, list[TaskRow]]
+    """By run_key all rows of those of the runs that have few."""
 
 
 class NewRun(NamedTuple):
@@ -58,11 +63,6 @@ class EndedRun(NamedTuple):
     state: RunState
     reason: str | None
 
-
-# Due wake-ups of runs and the running ones of those runs, locked; both passed over where another
-# scheduler holds them. Runs in the function's order of key. The states of their tasks are read by a
-# later statement.
-_TAKE_WOKEN = "select * from take_runs(%(limit)s::int, make_interval(secs => %(again)s::float8))"
 
 # Running runs, locked in key order; one that another scheduler holds is passed over. The states of
 # their tasks are read by a later statement: this one's snapshot may be older than the lock.
@@ -146,15 +146,38 @@ _ARCHIVE = tuple(
 )
 
 
-def take_woken(conn: Conn, limit: int) -> Woken:
-    """Take up to `limit` due wake-ups of runs, lock their runs, delete what needs no other look."""
-    rows = conn.execute(_TAKE_WOKEN, {"limit": limit, "again": BUSY_AGAIN}).fetchall()
+def take_woken(limit: int, whole: int) -> str:
+    """The statement that takes up to `limit` due wake-ups of runs, to travel with a begin.
+
+    It locks the wake-ups, then their runs that are running, passing over what another scheduler
+    holds; deletes the wake-ups that need no other look; and reads under the lock, in a statement
+    of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
+    """
+    return (
+        "select run_key, dag_id, spec_hash, paused, changed, wakeups, tasks "
+        f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
+    )
+
+
+def woken(answer: Cursor[Row]) -> Woken:
+    """What `take_woken` has taken."""
+    rows = answer.fetchall()
     locked = [row for row in rows if row[1] is not None]
     return Woken(
         wakeups=sum(row[5] for row in rows),
         runs=[LockedRun._make(row[:4]) for row in locked],
         changed={row[0]: None if row[4] is None else set(row[4]) for row in locked},
+        tasks={row[0]: _task_rows(row[0], row[6]) for row in locked if row[6] is not None},
     )
+
+
+def _task_rows(
+    run_key: int, tasks: list[tuple[str, str, str | None, list[str] | None]]
+) -> list[TaskRow]:
+    return [
+        TaskRow(run_key, task_id, state, datetime.fromisoformat(due) if due else None, skips)
+        for task_id, state, due, skips in tasks
+    ]
 
 
 def lock(conn: Conn, run_keys: Sequence[int]) -> list[LockedRun]:

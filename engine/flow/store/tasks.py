@@ -42,9 +42,10 @@ class MovedTask(NamedTuple):
     reason: str | None
 
 
-# All tasks of some runs.
+# All tasks of some runs; primary key prefix.
 _READ_RUNS = """
-select run_key, task_id, state, due_at, skips from task_states(%(run_keys)s::bigint[])
+select run_key, task_id, state, due_at, skips from task_hot
+where run_key = any(%(run_keys)s::bigint[]) and map_path = '{}'
 """
 
 # Some tasks of some runs; primary key, one probe each.
