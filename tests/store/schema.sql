@@ -107,7 +107,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(run_key bigint, dag_id text, spec_hash text, paused boolean, changed text[], wakeups integer, tasks json)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -151,8 +151,8 @@ begin
   end if;
 
   return query
-  select w.run_key, r.dag_id, v.spec_hash, r.paused, w.changed, w.wakeups,
-    case when t.number <= whole then t.tasks end
+  select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
+    w.run_key, r.dag_id, v.spec_hash, r.paused
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)

@@ -68,29 +68,29 @@ def transaction(
     conn: Conn,
     name: str,
     *,
-    first: Sequence[str] = (),
+    opening: Sequence[str] = (),
     durable: bool = True,
     statement_timeout: float = STATEMENT_TIMEOUT,
     idle_timeout: float = IDLE_TIMEOUT,
 ) -> Iterator[Cursor[Row]]:
     """One transaction of a role: local timeouts, fault points before and after its commit.
 
-    `first` are statements without parameters that travel with its begin, in one round trip; it
+    `opening` are statements without parameters that travel with its begin, in one round trip; it
     yields a cursor at the rows of the first of them, from which `nextset` leads to the others.
     `durable=False` commits asynchronously: only heartbeats and notifications may.
     Timeouts are in seconds.
     """
-    opening = [
+    settings = [
         "begin",
         f"set local statement_timeout = {int(statement_timeout * 1000)}",
         f"set local idle_in_transaction_session_timeout = {int(idle_timeout * 1000)}",
     ]
     if not durable:
-        opening.append("set local synchronous_commit = off")
+        settings.append("set local synchronous_commit = off")
     try:
-        answers = conn.execute("; ".join([*opening, *first]))
-        if first:
-            for _ in opening:
+        answers = conn.execute("; ".join([*settings, *opening]))
+        if opening:
+            for _ in settings:
                 answers.nextset()
         yield answers
         faults.point(f"{name}.before_commit")

@@ -154,7 +154,7 @@ def take_woken(limit: int, whole: int) -> str:
     of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
     """
     return (
-        "select run_key, dag_id, spec_hash, paused, changed, wakeups, tasks "
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 
@@ -162,12 +162,12 @@ def take_woken(limit: int, whole: int) -> str:
 def woken(answer: Cursor[Row]) -> Woken:
     """What `take_woken` has taken."""
     rows = answer.fetchall()
-    locked = [row for row in rows if row[1] is not None]
+    locked = {row[3]: row for row in rows if row[4] is not None}
     return Woken(
-        wakeups=sum(row[5] for row in rows),
-        runs=[LockedRun._make(row[:4]) for row in locked],
-        changed={row[0]: None if row[4] is None else set(row[4]) for row in locked},
-        tasks={row[0]: _task_rows(row[0], row[6]) for row in locked if row[6] is not None},
+        wakeups=sum(row[0] for row in rows),
+        runs=[LockedRun._make(row[3:]) for row in locked.values()],
+        changed={key: None if row[1] is None else set(row[1]) for key, row in locked.items()},
+        tasks={key: _task_rows(key, row[2]) for key, row in locked.items() if row[2] is not None},
     )
 
 

@@ -37,8 +37,8 @@ class _OpenRun:
 
 def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
-    first = (runs.take_woken(BATCH, WHOLE), gates.READ)
-    with transaction(conn, "schedule.decide", first=first) as answers:
+    opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
+    with transaction(conn, "schedule.decide", opening=opening) as answers:
         woken = runs.woken(answers)
         if not woken.wakeups:
             return None

@@ -397,8 +397,8 @@ create index audit_at on audit (at);
 -- before the lock was given.
 
 create function take_runs(most int, again interval, whole int)
-returns table (run_key bigint, dag_id text, spec_hash text, paused boolean, changed text[],
-  wakeups int, tasks json)
+returns table (wakeups int, changed text[], tasks json,
+  run_key bigint, dag_id text, spec_hash text, paused boolean)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -442,8 +442,8 @@ begin
   end if;
 
   return query
-  select w.run_key, r.dag_id, v.spec_hash, r.paused, w.changed, w.wakeups,
-    case when t.number <= whole then t.tasks end
+  select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
+    w.run_key, r.dag_id, v.spec_hash, r.paused
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
