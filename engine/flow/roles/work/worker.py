@@ -13,8 +13,6 @@ import socket
 import time
 from typing import Final
 
-import psutil
-
 from flow.decide import Ending, lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import ProtocolError
@@ -29,9 +27,11 @@ from flow.process.events import (
     ZygoteReady,
 )
 from flow.process.host import Host
+from flow.process.messages import StillCounts
 from flow.roles.losses import free
 from flow.roles.work import marker
-from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
+from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
+from flow.roles.work.memory import memory_allows
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
 from flow.roles.work.succession import succeed
@@ -89,6 +89,8 @@ class Worker:
                     held.pid = pid
                     if held.task.execution_timeout is not None:
                         held.deadline = time.monotonic() + held.task.execution_timeout
+            case ChildMessage(job_id, StillCounts()):
+                self.host.reply(job_id, standing(self._held.get(job_id)))
             case ChildMessage():
                 self._questions.append(event)
             case JobEnded():
@@ -324,7 +326,7 @@ class Worker:
         free_slots = self.settings.slots - len(self._held)
         if self.process_id is None or self.draining or free_slots <= 0 or not self.backlog:
             return
-        if not _memory_allows(self.settings.min_free_memory):
+        if not memory_allows(self.settings.min_free_memory):
             return
         who = {
             "worker": self.process_id,
@@ -385,11 +387,6 @@ class Worker:
 
     def _tries(self) -> dict[int, HeldTry]:
         return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
-
-
-def _memory_allows(part: float) -> bool:
-    memory = psutil.virtual_memory()
-    return bool(memory.available >= memory.total * part)
 
 
 def _how(died: ZygoteDied) -> str:
