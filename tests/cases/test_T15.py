@@ -8,10 +8,12 @@ of its own; no failure callback is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
+from cases.armed import Armory
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from cases.marker_file import lives, overlaps
@@ -84,15 +86,23 @@ DAG = """
 SETTINGS = {"worker.heartbeat": 1, "worker.kill_grace": 10}
 
 
-@pytest.fixture
-def running() -> Iterator[tuple[Deployment, str]]:
-    """A deployment whose one task runs, and the id of its run."""
+@contextmanager
+def at_work(points: Sequence[str] = ()) -> Iterator[tuple[Deployment, str, Armory]]:
+    """A deployment whose one task runs, the id of its run, and fault points that can be armed."""
     with deployed(SETTINGS) as deployment:
+        armory = Armory(deployment, points)
         deployment.write("sleeps.py", DAG)
-        deployment.up()
+        deployment.up(**armory.environment)
         deployment.wait_for_dags("sleeps")
         run_id = deployment.run("sleeps")
         wait_for_start(deployment, 1)
+        yield deployment, run_id, armory
+
+
+@pytest.fixture
+def running() -> Iterator[tuple[Deployment, str]]:
+    """The same without fault points."""
+    with at_work() as (deployment, run_id, _):
         yield deployment, run_id
 
 
@@ -134,12 +144,25 @@ def test_a_running_task_is_cleared(running: tuple[Deployment, str], selection: t
     assert deployment.tries("sleeps", run_id, "sleepy")[0]["state"] == "restarted"
 
 
-def test_a_marked_task_is_cleared_while_its_process_still_lives(
-    running: tuple[Deployment, str],
-) -> None:
-    deployment, run_id = running
+def mark_and_clear(deployment: Deployment, run_id: str) -> None:
+    """A mark ends the task and its run at once; its process takes a while to die."""
     marked = deployment.flow("tasks", "mark", "sleeps", run_id, "sleepy", "skipped", "--yes")
     assert marked.code == 0, marked.err
     cleared = deployment.ask("clear", "sleeps", run_id, "--yes")
     assert [one["after"] for one in cleared["runs"][0]["tasks"]] == ["restarting"]
-    assert_restarted(deployment, run_id)
+
+
+def test_a_marked_task_is_cleared_while_its_process_still_lives(
+    running: tuple[Deployment, str],
+) -> None:
+    mark_and_clear(*running)
+    assert_restarted(*running)
+
+
+@pytest.mark.parametrize("point", ["work.confirm.before_commit", "work.confirm.after_commit"])
+def test_a_worker_that_dies_when_it_is_to_say_that_the_process_is_dead(point: str) -> None:
+    with at_work([point]) as (deployment, run_id, armory):
+        armory.arm(point)
+        mark_and_clear(deployment, run_id)
+        armory.wait(point)
+        assert_restarted(deployment, run_id)
