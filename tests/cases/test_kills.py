@@ -75,6 +75,7 @@ ENDING = [
 ELSEWHERE = {
     *around("schedule.lose"),  # test_T33: takes a worker that is silent
     "zygote.lease.expired",
+    *around("work.confirm"),  # test_T15: says that a process is dead
     *around("work.release"),  # tests/roles/work: takes a lost answer to a claim
 }
 

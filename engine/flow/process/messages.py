@@ -264,6 +264,10 @@ class GetPreviousSuccess(Message, frozen=True, tag="get_previous_success"):
     """Ask for the last successful run before this one; answered by `PreviousRun`."""
 
 
+class StillCounts(Message, frozen=True, tag="still_counts"):
+    """Ask whether the try counts; answered by `Done`, or `Refused` when it was told to stop."""
+
+
 class Rendered(Message, frozen=True, tag="rendered"):
     """Answer of a render job."""
 
@@ -346,6 +350,7 @@ FromChild = (
     | DeleteVariable
     | GetConnection
     | GetPreviousSuccess
+    | StillCounts
     | Rendered
     | Parsed
 )
