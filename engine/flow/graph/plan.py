@@ -48,9 +48,10 @@ def upcoming(spec: DagSpec, cursor: datetime | None, now: datetime) -> Iterator[
 
 
 def cursor_from_now(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
-    """Where a DAG begins, or goes on after a pause: for catchup "none" at its next tick.
+    """Where a DAG begins, goes on after a pause or an absence, or goes on with another schedule or
+    catchup: for catchup "none" at its next tick.
 
-    Intervals that ended while it was paused are then not made up for. The cursor has to hold the
+    Intervals that ended before that are then not made up for. The cursor has to hold the
     interval that is in progress now: planned again after its end without one, it would be the next
     one, for ever. With any other catchup, and for `Once`, the schedule stays where it is.
     """
