@@ -47,9 +47,9 @@ BREAKS = [
     ),
     # "none" runs the latest interval at once.
     Break(
-        "engine/flow/graph/plan.py",
-        '    if catchup(spec) != "none" or isinstance(spec.timetable, Once):\n',
-        "    if catchup(spec) is not None:\n",
+        "engine/flow/timetables/plan.py",
+        '    if catchup == "none" and cursor is None:\n',
+        "    if catchup is None and cursor is None:\n",
     ),
 ]
 
