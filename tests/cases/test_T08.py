@@ -31,9 +31,9 @@ BREAKS = [
     ),
     # A new schedule begins wherever it likes.
     Break(
-        "engine/flow/timetables/plan.py",
-        "    floor = _later(start_date, cursor)\n",
-        "    floor = start_date\n",
+        "engine/flow/store/dags.py",
+        "self._plan(spec, cursor_from_now(spec, row.cursor, now), now)",
+        "self._plan(spec, None, now)",
     ),
     # The plan that was made with the old definition is kept.
     Break(

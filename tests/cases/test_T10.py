@@ -36,8 +36,8 @@ BREAKS = [
     # A new definition begins anew.
     Break(
         "engine/flow/store/dags.py",
-        "            self._plan(spec, cursor_from_now(spec, row.cursor, now), now)\n",
-        "            self._plan(spec, cursor_from_now(spec, None, now), now)\n",
+        "self._plan(spec, cursor_from_now(spec, row.cursor, now), now)",
+        "self._plan(spec, None, now)",
     ),
     # Microseconds are dropped.
     Break(

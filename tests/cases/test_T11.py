@@ -2,8 +2,9 @@
 
 `ds`, `ts` and the interval of a run are UTC whatever the zone of its DAG, and
 `data_interval_start.in_timezone(dag.timezone)` is local. A date on the command line without an
-offset is in the zone of the DAG. A start date without a zone is in the configured default zone. The same comes out whatever TZ says
-for the worker, the parser, the scheduler and the command, and what is printed names its offset.
+offset is in the zone of the DAG. A start date without a zone is in the configured default zone. The
+same comes out whatever TZ says for the worker, the parser, the scheduler and the command, and what
+is printed names its offset.
 """
 
 from __future__ import annotations
