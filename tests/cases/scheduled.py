@@ -50,3 +50,10 @@ def moment(text: str) -> datetime:
 
 def _place(run: dict[str, Any]) -> tuple[str, str]:
     return run["data_interval_start"], run["queued_at"]
+
+
+def coming(deployment: Deployment, dag_id: str, *options: str) -> list[Interval]:
+    """The intervals of the runs that `flow dags next` lists; each run comes when its own ends."""
+    found = deployment.ask("dags", "next", dag_id, *options)
+    assert all(run["run_at"] == run["data_interval_end"] for run in found)
+    return intervals(found)

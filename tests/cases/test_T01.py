@@ -17,20 +17,20 @@ import pytest
 
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
-from cases.scheduled import Interval, intervals, moment, runs, schedule
+from cases.scheduled import Interval, coming, intervals, moment, runs, schedule
 
-NEEDS: list[str] = ["flow dags next"]
+NEEDS: list[str] = []
 
 BREAKS = [
     # The gap's time is taken as it would be on the clock before the change: an hour early.
     Break(
-        "engine/flow/timetables/boundaries.py",
+        "engine/flow/timetables/ticks.py",
         "    return {max(first_pass, second_pass)}\n",
         "    return {min(first_pass, second_pass)}\n",
     ),
     # What is twice fires twice, what is missing is missing.
     Break(
-        "engine/flow/timetables/boundaries.py",
+        "engine/flow/timetables/ticks.py",
         "    if cron.has_rhythm and first_pass < second_pass:\n",
         "    if first_pass < second_pass:\n",
     ),
@@ -98,6 +98,15 @@ def deployment() -> Iterator[Deployment]:
         made.parse()
         schedule(made)
         yield made
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_they_were_foretold(deployment: Deployment, name: str) -> None:
+    change = CHANGES[name]
+    start = (change.day - 2 * DAY).isoformat()
+    found = made_runs(deployment, name)
+    assert coming(deployment, name, "--from", start, "-n", "5") == found[:5]
+    assert coming(deployment, name, "--from", start, "-n", "40") == found
 
 
 def made_runs(deployment: Deployment, dag_id: str) -> list[Interval]:

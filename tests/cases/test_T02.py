@@ -18,21 +18,21 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cases.breaks import Break
-from cases.deployment import deployed
-from cases.scheduled import Interval, by_dag, intervals, schedule
+from cases.deployment import Deployment, deployed
+from cases.scheduled import Interval, by_dag, coming, intervals, schedule
 
-NEEDS: list[str] = ["flow dags next"]
+NEEDS: list[str] = []
 
 BREAKS = [
     # Slots around a change are taken in wall order, as on any other day.
     Break(
-        "engine/flow/timetables/boundaries.py",
+        "engine/flow/timetables/ticks.py",
         "        found.update(_instants(cron, *to_instants(slot, zone)))\n",
         "        found.update(to_instants(slot, zone))\n",
     ),
     # A rhythm pauses while an hour is repeated.
     Break(
-        "engine/flow/timetables/boundaries.py",
+        "engine/flow/timetables/ticks.py",
         "    if cron.has_rhythm and first_pass < second_pass:\n",
         "    if cron.has_rhythm and first_pass > second_pass:\n",
     ),
@@ -82,8 +82,11 @@ from flow.operators.empty import EmptyOperator
 
 def dag(dag_id, schedule, start, end, zone):
     zone = ZoneInfo(zone)
-    start, end = (datetime.fromisoformat(one).replace(tzinfo=zone) for one in (start, end))
-    with DAG(dag_id, schedule=schedule, start_date=start, end_date=end, catchup=True):
+    start, end = (
+        None if one is None else datetime.fromisoformat(one).replace(tzinfo=zone)
+        for one in (start, end)
+    )
+    with DAG(dag_id, schedule=schedule, start_date=start, end_date=end, catchup=end is not None):
         EmptyOperator(task_id="nothing")
 
 """
@@ -128,8 +131,8 @@ def fires(cron: Cron, wall: datetime) -> bool:
 
 
 @pytest.fixture(scope="module")
-def made_runs() -> Iterator[dict[str, list[Interval]]]:
-    """The intervals of all runs, by DAG."""
+def deployment() -> Iterator[Deployment]:
+    """All runs are made; DAGs whose name begins with `open` have no end."""
     with deployed() as made:
         assert made.flow("db", "migrate").code == 0
         text = HEAD
@@ -137,10 +140,17 @@ def made_runs() -> Iterator[dict[str, list[Interval]]]:
             start, end = (one.replace(tzinfo=None).isoformat() for one in span(switch))
             for name, cron in CRONS.items():
                 text += f"dag('{name}_{switch}', {cron.text!r}, {start!r}, {end!r}, {zone!r})\n"
+                text += f"dag('open_{name}_{switch}', {cron.text!r}, {start!r}, None, {zone!r})\n"
         made.write("switches.py", text)
         made.parse()
         schedule(made)
-        yield {dag_id: intervals(found) for dag_id, found in by_dag(made).items()}
+        yield made
+
+
+@pytest.fixture(scope="module")
+def made_runs(deployment: Deployment) -> dict[str, list[Interval]]:
+    """The intervals of all runs, by DAG."""
+    return {dag_id: intervals(found) for dag_id, found in by_dag(deployment).items()}
 
 
 @pytest.mark.parametrize("switch", SWITCHES)
@@ -150,6 +160,20 @@ def test_runs_are_where_the_local_clock_shows_a_slot(
 ) -> None:
     found = made_runs[f"{name}_{switch}"]
     assert [start for start, _ in found] == walked(CRONS[name], switch)
+    assert all(one[1] == next_[0] for one, next_ in pairwise(found))
+
+
+@pytest.mark.parametrize("switch", [name for name in SWITCHES if "lord_howe" not in name])
+@pytest.mark.parametrize("name", ["seven_to_eight", "seven_and_nine", "every_two_hours"])
+def test_they_are_foretold_and_go_on(deployment: Deployment, name: str, switch: str) -> None:
+    """From two days before the change on, 40 of them whatever there is between."""
+    start, _ = span(switch)
+    found = coming(
+        deployment, f"open_{name}_{switch}", "--from", start.astimezone(UTC).isoformat(), "-n", "40"
+    )
+    expected = walked(CRONS[name], switch)
+    assert len(found) == 40
+    assert [one[0] for one in found][: len(expected)] == expected[:40]
     assert all(one[1] == next_[0] for one, next_ in pairwise(found))
 
 

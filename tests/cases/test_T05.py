@@ -23,9 +23,9 @@ NEEDS: list[str] = []
 BREAKS = [
     # The interval in which the start date lies is the first one.
     Break(
-        "engine/flow/timetables/plan.py",
-        "    if catchup is True and floor is not None:\n        return next_interval(",
-        "    if catchup is True and floor is not None:\n        return interval_at(",
+        "engine/flow/timetables/recurring.py",
+        "first = self.first_from(floor, start_date) if floor",
+        "first = self.last_before(floor + TICK, start_date) if floor",
     ),
     # A run is made when its interval begins.
     Break(
@@ -35,21 +35,21 @@ BREAKS = [
     ),
     # Without catchup the first run comes a period late.
     Break(
-        "engine/flow/timetables/plan.py",
-        '    if catchup == "none" and cursor is None:\n',
-        "    if cursor is None:\n",
+        "engine/flow/timetables/recurring.py",
+        '(catchup == "none" and cursor is None)',
+        "(cursor is None)",
     ),
     # Catchup makes up for everything, whatever it says.
     Break(
-        "engine/flow/timetables/plan.py",
-        "    if catchup is True and floor is not None:\n",
-        "    if floor is not None:\n",
+        "engine/flow/timetables/recurring.py",
+        "        if catchup is True:\n            first",
+        "        if catchup is not None:\n            first",
     ),
     # "none" runs the latest interval at once.
     Break(
-        "engine/flow/timetables/plan.py",
-        '    if catchup == "none" and cursor is None:\n',
-        "    if catchup is None and cursor is None:\n",
+        "engine/flow/timetables/recurring.py",
+        '(catchup == "none" and cursor is None)',
+        "(catchup is None and cursor is None)",
     ),
 ]
 

@@ -25,9 +25,9 @@ NEEDS: list[str] = []
 BREAKS = [
     # What was missed is made up for, whatever the start date says now.
     Break(
-        "engine/flow/timetables/plan.py",
-        "    floor = _later(start_date, cursor)\n",
-        "    floor = cursor or start_date\n",
+        "engine/flow/timetables/recurring.py",
+        "        floor = later(start_date, cursor)\n",
+        "        floor = cursor or start_date\n",
     ),
     # A new schedule begins wherever it likes.
     Break(
@@ -49,9 +49,9 @@ BREAKS = [
     ),
     # Every missed interval is made up for, whatever catchup says.
     Break(
-        "engine/flow/timetables/plan.py",
-        "    if catchup is True and floor is not None:\n",
-        "    if floor is not None:\n",
+        "engine/flow/timetables/recurring.py",
+        "        if catchup is True:\n            first",
+        "        if catchup is not None:\n            first",
     ),
 ]
 

@@ -5,8 +5,7 @@ its scheduler. A leap day's cron goes from leap year to leap year. Microseconds 
 not reach the boundaries of a cron, and those of an explicit date come back as they were given. An
 interval that ends before it starts, or where it starts, is refused, and nothing is made.
 
-Not yet: `flow dags next`, which shows intervals that are still to come (2096 to 2104), and `flow
-runs delete`, after which `@once` may run again.
+Not yet: `flow runs delete`, after which `@once` may run again.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ import pytest
 
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
-from cases.scheduled import intervals, moment, runs, schedule, unpause
+from cases.scheduled import coming, intervals, moment, runs, schedule, unpause
 from waiting import wait_until
 
-NEEDS = ["flow dags next", "flow runs delete"]
+NEEDS = ["flow runs delete"]
 
 BREAKS = [
     # Whoever plans once plans again.
     Break(
-        "engine/flow/timetables/plan.py",
-        "next_interval(timetable, start_date or now) if cursor is None else None",
-        "next_interval(timetable, start_date or now) if cursor != start_date else None",
+        "engine/flow/timetables/kinds.py",
+        "return Interval(only, only) if cursor is None else None",
+        "return Interval(only, only) if cursor != start_date else None",
     ),
     # A new definition begins anew.
     Break(
@@ -42,13 +41,13 @@ BREAKS = [
     # Microseconds are dropped.
     Break(
         "engine/flow/ops/intervals.py",
-        "    start = as_utc(date)\n    if isinstance(spec.timetable, Never):\n",
-        "    start = as_utc(date).replace(microsecond=0)\n"
-        "    if isinstance(spec.timetable, Never):\n",
+        "    found = interval_of(spec.timetable, date, spec.start_date)\n",
+        "    date = date.replace(microsecond=0)\n"
+        "    found = interval_of(spec.timetable, date, spec.start_date)\n",
     ),
     # They shift the boundaries of a cron.
     Break(
-        "engine/flow/timetables/boundaries.py",
+        "engine/flow/timetables/ticks.py",
         "instant.replace(microsecond=0) + _SECOND",
         "instant.replace(microsecond=0)",
     ),
@@ -195,7 +194,15 @@ def test_a_leap_day_goes_from_leap_year_to_leap_year(deployment: Deployment) -> 
     days = [datetime(year, 2, 29, tzinfo=UTC) for year in range(2020, now.year + 1, 4)]
     assert found == [one for one in pairwise(days) if one[1] <= now]
     assert found
-    # 1900 was none.
+    years = [
+        start.year for start, _ in coming(deployment, "leap", "--from", "2019-01-01", "-n", "3")
+    ]
+    assert years == [2020, 2024, 2028]
+    # 2100 will be none, and 1900 was none.
+    assert coming(deployment, "leap", "--from", "2093-01-01", "-n", "2") == [
+        (datetime(start, 2, 29, tzinfo=UTC), datetime(end, 2, 29, tzinfo=UTC))
+        for start, end in ((2096, 2104), (2104, 2108))
+    ]
     assert intervals(runs(deployment, "century")) == [
         (datetime(start, 2, 29, tzinfo=UTC), datetime(end, 2, 29, tzinfo=UTC))
         for start, end in ((1896, 1904), (1904, 1908), (1908, 1912))

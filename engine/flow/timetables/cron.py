@@ -107,11 +107,11 @@ def _split(expression: str) -> dict[str, str]:
 
 
 def _check_term(expression: str, name: str, term: str) -> None:
-    if term.upper().startswith(("H", "R")):
+    if term.upper().startswith("R"):
         raise InvalidDag(
-            f"schedule {expression!r}: {term!r} in the {name} field (a hashed or random value) is "
-            "not supported yet; accepted are fixed values",
-            CRON_HINT,
+            f"schedule {expression!r}: {term!r} in the {name} field (a random value) means "
+            "nothing here; accepted are fixed values",
+            "write H for a value that the DAG's id chooses and that stays",
         )
     base, slash, step = term.partition("/")
     if slash and base.upper().startswith("L"):
@@ -132,8 +132,19 @@ def _explain(fields: dict[str, str], problem: str) -> str:
     name = problem.removeprefix("Bad ")
     if name not in fields:
         return problem
+    if name == "day-of-month" and _has_day(fields[name]):
+        return "no day ever matches it"  # as of 30 February
     _, accepted = _FIELDS[name]
     return f"its {name} field {fields[name]!r} names nothing that exists (accepted: {accepted})"
+
+
+def _has_day(days: str) -> bool:
+    """Whether some month has one of these days."""
+    try:
+        CronSim(f"0 0 {days} * *", _ANY_DAY)
+    except (CronSimError, ValueError):
+        return False
+    return True
 
 
 def _sunday_is_0(item: Weekday) -> Weekday:

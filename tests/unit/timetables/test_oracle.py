@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
@@ -12,11 +13,9 @@ from hypothesis import strategies as st
 
 from flow.timetables import (
     CronInterval,
-    interval_after,
-    interval_at,
+    intervals_from,
     latest_complete,
     neighbours,
-    next_interval,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -159,13 +158,11 @@ def test_boundaries_are_those_of_the_minute_walk(
     start, end = minutes(zone, day)[0][0], minutes(zone, day)[-1][0]
     fired = [moment for moment in fire(expression, zone, day) if moment <= end]
 
-    forward = []
-    interval = next_interval(timetable, start)
-    while interval is not None and interval.start <= end:
-        forward.append(interval.start)
-        following = interval_after(timetable, interval)
-        assert following is None or interval.start < interval.end == following.start
-        interval = following
+    found = list(
+        takewhile(lambda interval: interval.start <= end, intervals_from(timetable, start))
+    )
+    assert all(one.end == other.start for one, other in pairwise(found))
+    forward = [interval.start for interval in found]
     assert forward == fired
 
     backward = []
@@ -177,8 +174,5 @@ def test_boundaries_are_those_of_the_minute_walk(
 
     asked = start + timedelta(seconds=seconds, microseconds=seconds % 2)
     before = [one for one in fired if one <= asked]
-    after = [one for one in fired if one > asked]
     if len(before) > 1:
         assert latest_complete(timetable, asked) == (before[-2], before[-1])
-    if before and after:
-        assert interval_at(timetable, asked) == (before[-1], after[0])
