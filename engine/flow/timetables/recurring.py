@@ -58,7 +58,7 @@ class Recurring(msgspec.Struct, frozen=True, tag_field="kind"):
         oldest = self.last_ended(now, start_date)
         if oldest is None or (catchup == "none" and cursor is None):
             oldest = self._following(oldest, now, start_date)
-        if floor is None or (oldest is not None and oldest.start >= floor):
+        if oldest is None or floor is None or oldest.start >= floor:
             return oldest
         return self.first_from(floor, start_date)
 
