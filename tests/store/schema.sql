@@ -107,7 +107,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -152,7 +152,7 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
@@ -421,6 +421,15 @@ CREATE TABLE public.spec (
     hash text NOT NULL,
     body text NOT NULL,
     head text
+);
+
+CREATE TABLE public.stopping (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    claim integer NOT NULL,
+    worker bigint NOT NULL,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.task_history (
@@ -779,6 +788,9 @@ ALTER TABLE ONLY public.run
 ALTER TABLE ONLY public.spec
     ADD CONSTRAINT spec_pkey PRIMARY KEY (hash);
 
+ALTER TABLE ONLY public.stopping
+    ADD CONSTRAINT stopping_pkey PRIMARY KEY (run_key, task_id, map_path);
+
 ALTER TABLE ONLY public.task_history
     ADD CONSTRAINT task_history_pkey PRIMARY KEY (run_key, task_id, map_path);
 
@@ -828,6 +840,8 @@ CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'fail
 CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_interval_start) WHERE interval_run;
 
 CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX stopping_worker ON public.stopping USING btree (worker);
 
 CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, rank, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
 

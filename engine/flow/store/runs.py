@@ -22,6 +22,7 @@ class LockedRun(NamedTuple):
     dag_id: str
     spec_hash: str
     paused: bool
+    logical_date: datetime
 
 
 class Woken(NamedTuple):
@@ -55,6 +56,15 @@ class NewRun(NamedTuple):
     conf: str = "{}"
 
 
+class StartedRun(NamedTuple):
+    """A run that has left the queue. Its row was locked by that."""
+
+    run_key: int
+    dag_id: str
+    version: int
+    logical_date: datetime
+
+
 class EndedRun(NamedTuple):
     """A verdict to write."""
 
@@ -67,7 +77,7 @@ class EndedRun(NamedTuple):
 # Running runs, locked in key order; one that another scheduler holds is passed over. The states of
 # their tasks are read by a later statement: this one's snapshot may be older than the lock.
 _LOCK = """
-select r.run_key, r.dag_id, v.spec_hash, r.paused
+select r.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = any(%(run_keys)s::bigint[]) and r.state = 'running'
 order by r.run_key
@@ -112,7 +122,7 @@ from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version
+returning r.run_key, r.dag_id, r.version, r.logical_date
 """
 
 _END = """
@@ -122,28 +132,51 @@ from unnest(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])
 where r.run_key = e.run_key and r.state in ('queued', 'running')
 """
 
-# Rows of finished runs leave the hot tables in the transaction that ends the run.
-_ARCHIVE = tuple(
-    f"with moved as (delete from {name}_hot where run_key = any(%(run_keys)s::bigint[]) "
-    f"returning *) insert into {name}_history ({columns}) select {columns} from moved"
-    for name, columns in (
-        (
-            "task",
-            "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
-            "pool, pool_slots, queue, executor, priority, rank, held, retry_delay, retry_backoff, "
-            "max_retry_delay, execution_timeout, scheduled_at, queued_at, started_at, ended_at, "
-            "due_at, worker, skips, reason",
-        ),
-        (
-            "try",
-            "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
-            "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
-            "reason, peak_rss, cpu_time, log",
-        ),
-        ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
-        ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
-    )
+_FAMILIES = (
+    (
+        "task",
+        "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
+        "pool, pool_slots, queue, executor, priority, rank, held, retry_delay, retry_backoff, "
+        "max_retry_delay, execution_timeout, scheduled_at, queued_at, started_at, ended_at, "
+        "due_at, worker, skips, reason",
+    ),
+    (
+        "try",
+        "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
+        "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
+        "reason, peak_rss, cpu_time, log",
+    ),
+    ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
+    ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
 )
+
+
+def _moves(source: str, target: str) -> tuple[str, ...]:
+    """Statements that move all rows of some runs from one kind of table to the other."""
+    return tuple(
+        f"with moved as (delete from {name}_{source} where run_key = any(%(run_keys)s::bigint[]) "
+        f"returning *) insert into {name}_{target} ({columns}) select {columns} from moved"
+        for name, columns in _FAMILIES
+    )
+
+
+# Rows of finished runs leave the hot tables in the transaction that ends the run, and come back in
+# the one that clears it.
+_ARCHIVE = _moves("hot", "history")
+_BRING_BACK = _moves("history", "hot")
+
+# A cleared run begins anew, in the queue: its limits count from its new start.
+_REOPEN = """
+update run set state = 'queued', reason = null, queued_at = clock_timestamp(), started_at = null,
+  ended_at = null
+where run_key = any(%(run_keys)s::bigint[]) and state in ('success', 'failed')
+"""
+
+_REPIN = """
+update run r set version = v.version
+from unnest(%(run_keys)s::bigint[], %(versions)s::int[]) as v(run_key, version)
+where r.run_key = v.run_key
+"""
 
 
 def take_woken(limit: int, whole: int) -> str:
@@ -154,7 +187,7 @@ def take_woken(limit: int, whole: int) -> str:
     of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
     """
     return (
-        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused "
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 
@@ -226,13 +259,13 @@ def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     return {dag_id: (running, unfinished) for dag_id, running, unfinished in rows}
 
 
-def start(conn: Conn, room: dict[str, int]) -> list[tuple[int, str, int]]:
-    """Start the oldest queued runs of DAGs that have room; (run_key, dag_id, version) of each."""
+def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
+    """Start the oldest queued runs of DAGs that have room."""
     open_ = {dag_id: count for dag_id, count in room.items() if count > 0}
     if not open_:
         return []
     rows = conn.execute(_START, {"dag_ids": list(open_), "room": list(open_.values())})
-    return [(run_key, dag_id, version) for run_key, dag_id, version in rows]
+    return [StartedRun._make(row) for row in rows]
 
 
 def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
@@ -250,3 +283,20 @@ def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
     )
     for statement in _ARCHIVE:
         conn.execute(statement, {"run_keys": run_keys})
+
+
+def reopen(conn: Conn, run_keys: Sequence[int]) -> None:
+    """Put finished runs, locked by the caller, back into the queue, and their rows where they
+    are worked on.
+    """
+    if run_keys:
+        conn.execute(_REOPEN, {"run_keys": list(run_keys)})
+        for statement in _BRING_BACK:
+            conn.execute(statement, {"run_keys": list(run_keys)})
+
+
+def repin(conn: Conn, versions: dict[int, int]) -> None:
+    """Pin runs, locked by the caller, to other versions of their DAGs."""
+    if versions:
+        values = {"run_keys": list(versions), "versions": list(versions.values())}
+        conn.execute(_REPIN, values)

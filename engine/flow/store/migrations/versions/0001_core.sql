@@ -357,6 +357,20 @@ create table callback (
 create index callback_waiting on callback (queue, callback_id) where worker is null;
 create index callback_taken on callback (worker) where worker is not null;
 
+-- Processes that no longer count and may still be alive: their task was marked, or its run cancelled,
+-- while a worker had it. The worker takes the row away once the process is dead; so does whoever
+-- frees what a lost worker held. As long as it is there no new try of the task starts.
+create table stopping (
+  run_key bigint not null,
+  task_id text not null,
+  map_path int[] not null default '{}',
+  claim int not null,                      -- of the process
+  worker bigint not null,
+  since timestamptz not null default clock_timestamp(),
+  primary key (run_key, task_id, map_path)
+);
+create index stopping_worker on stopping (worker);
+
 -- ── settings and audit ───────────────────────────────────────────────────────────────────────────
 
 create table variable (
@@ -398,7 +412,7 @@ create index audit_at on audit (at);
 
 create function take_runs(most int, again interval, whole int)
 returns table (wakeups int, changed text[], tasks json,
-  run_key bigint, dag_id text, spec_hash text, paused boolean)
+  run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamptz)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -443,7 +457,7 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
