@@ -23,7 +23,8 @@ STOP: Final = "flow_stop"
 PARSE: Final = "flow_parse"
 """DAG processors: look at the files again."""
 
-COALESCE: Final = 0.005
+COALESCE: Final = 0.004
+"""Seconds. Less than any hop from task to task takes: in a chain nothing is ever kept waiting."""
 
 # The change counter moves with every notification, so that readers who poll it see it too.
 _STATEMENTS: dict[str, LiteralString] = {
