@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from flow.states import RunState, TaskState
@@ -23,6 +24,7 @@ class LockedRun(NamedTuple):
     version: int
     spec_hash: str
     archived: bool
+    logical_date: datetime
 
 
 class Instance(NamedTuple):
@@ -44,7 +46,8 @@ class Mark(NamedTuple):
 
 # Waits for a scheduler that holds the run, and states are read in a later statement.
 _LOCK_RUN = """
-select r.run_key, r.dag_id, r.run_id, r.state, r.version, v.spec_hash, r.archived
+select r.run_key, r.dag_id, r.run_id, r.state, r.version, v.spec_hash, r.archived,
+  r.logical_date
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = %(run_key)s
 for no key update of r

@@ -94,11 +94,11 @@ def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
     near = [one for one in open_runs if not (one.changed is None or len(one.graph.tasks) <= WHOLE)]
     _read_whole(conn, whole)
     _read_near(conn, [(one, _neighbourhood(one)) for one in near], first=True)
-    facts = RunFacts(now=state.now)
     waiting = open_runs
     rounds = 0
     while waiting:
         for one in waiting:
+            facts = RunFacts(now=state.now, logical_date=one.run.logical_date)
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
         rounds += 1
