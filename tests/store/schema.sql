@@ -123,6 +123,8 @@ CREATE TABLE public.dag (
     description text,
     max_active_runs integer NOT NULL,
     concurrency integer,
+    pause_reason text,
+    unpaused_at timestamp with time zone,
     cursor_at timestamp with time zone,
     next_start timestamp with time zone,
     next_end timestamp with time zone,
@@ -276,6 +278,8 @@ CREATE TABLE public.run (
     backfill_id bigint,
     paused boolean DEFAULT false NOT NULL,
     archived boolean DEFAULT false NOT NULL,
+    past_key bigint,
+    chained boolean DEFAULT false NOT NULL,
     CONSTRAINT run_check CHECK ((data_interval_start <= data_interval_end)),
     CONSTRAINT run_check1 CHECK (((state = ANY (ARRAY['success'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT run_check2 CHECK (((state <> 'running'::text) OR (started_at IS NOT NULL))),
@@ -325,6 +329,7 @@ CREATE TABLE public.task_history (
     due_at timestamp with time zone,
     worker bigint,
     skips text[],
+    stop_reason text,
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
@@ -363,6 +368,7 @@ CREATE TABLE public.task_hot (
     due_at timestamp with time zone,
     worker bigint,
     skips text[],
+    stop_reason text,
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
@@ -401,6 +407,7 @@ CREATE VIEW public.task AS
     task_hot.due_at,
     task_hot.worker,
     task_hot.skips,
+    task_hot.stop_reason,
     task_hot.reason
    FROM public.task_hot
 UNION ALL
@@ -431,6 +438,7 @@ UNION ALL
     task_history.due_at,
     task_history.worker,
     task_history.skips,
+    task_history.stop_reason,
     task_history.reason
    FROM public.task_history;
 
@@ -700,6 +708,8 @@ CREATE INDEX run_by_type ON public.run USING btree (run_type, run_key) WHERE (ru
 CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);
 
 CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_interval_start) WHERE interval_run;
+
+CREATE INDEX run_queued ON public.run USING btree (dag_id, logical_date, run_key) WHERE (state = 'queued'::text);
 
 CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 

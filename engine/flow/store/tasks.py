@@ -42,6 +42,14 @@ class MovedTask(NamedTuple):
     reason: str | None
 
 
+class StoppedTask(NamedTuple):
+    """A running task whose worker is to end it."""
+
+    run_key: int
+    task_id: str
+    reason: str
+
+
 # All tasks of some runs; primary key prefix.
 _READ_RUNS = """
 select run_key, task_id, state, due_at, skips from task_hot
@@ -112,6 +120,15 @@ from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(
     %(reason)s::text[]) as m(run_key, task_id, expected, state, reason)
 where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{}'
   and t.state = m.expected
+"""
+
+# The claim stays: the worker that holds it ends the process and then reports it as skipped.
+_STOP = """
+update task_hot t set stop_reason = s.reason
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(reason)s::text[])
+  as s(run_key, task_id, reason)
+where t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = '{}'
+  and t.state = 'running' and t.stop_reason is null
 """
 
 
@@ -186,6 +203,20 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
             "execution_timeout": arrays.numbers(timeout),
         },
     )
+
+
+def stop(conn: Conn, tasks: Sequence[StoppedTask]) -> int:
+    """Ask for the end of running tasks; how many did not know of it yet."""
+    if not tasks:
+        return 0
+    return conn.execute(
+        _STOP,
+        {
+            "run_key": arrays.numbers([task.run_key for task in tasks]),
+            "task_id": arrays.texts([task.task_id for task in tasks]),
+            "reason": arrays.texts([task.reason for task in tasks]),
+        },
+    ).rowcount
 
 
 def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:

@@ -163,7 +163,8 @@ ended as (
     scheduled_at = case when c.again then clock_timestamp() else t.scheduled_at end,
     queued_at = case when c.again then null else t.queued_at end,
     ended_at = case when c.again then null else clock_timestamp() end,
-    skips = string_to_array(c.skips, ',')
+    skips = string_to_array(c.skips, ','),
+    stop_reason = null
   from current c
   where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
 closed as (
@@ -202,7 +203,7 @@ order by t.run_key, t.task_id, t.map_path for no key update of t
 
 # What a worker holds, as far as the store knows; index try_open. No locks.
 _HELD = """
-select t.run_key, t.task_id, t.map_path, t.claim
+select t.run_key, t.task_id, t.map_path, t.claim, t.stop_reason
 from try_hot y join task_hot t
   on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
     and t.try_number = y.try_number and t.claim = y.claim
@@ -276,9 +277,12 @@ def left_open(conn: Conn, worker: int) -> list[Open]:
     return [Open._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]
 
 
-def held(conn: Conn, worker: int) -> set[Claim]:
-    """The claims of a worker that count: not marked, cleared, reported or taken from it."""
-    return {_claim(row) for row in conn.execute(_HELD, {"worker": worker})}
+def held(conn: Conn, worker: int) -> dict[Claim, str | None]:
+    """The claims of a worker that count: not marked, cleared, reported or taken from it.
+
+    Beside each, why it is to be ended all the same, or None.
+    """
+    return {_claim(row[:4]): row[4] for row in conn.execute(_HELD, {"worker": worker})}
 
 
 def _claim(row: tuple[int, str, list[int], int]) -> Claim:

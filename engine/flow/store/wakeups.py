@@ -47,6 +47,13 @@ from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(due)s::timestamptz[]
   as w(run_key, task_id, due_at)
 """
 
+_ADD_AGAIN = """
+insert into wakeup (kind, run_key, task_id, due_at)
+select 'run', run_key, task_id,
+  clock_timestamp() + make_interval(secs => %(seconds)s::float8)
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[]) as w(run_key, task_id)
+"""
+
 _ADD_NAMED = """
 insert into wakeup (kind, name)
 select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, name)
@@ -76,6 +83,18 @@ def postpone(conn: Conn, ids: Sequence[int]) -> None:
     """Make taken wake-ups due again in `BUSY_AGAIN` seconds."""
     if ids:
         conn.execute(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
+
+
+def wake_again(conn: Conn, taken: Iterable[Wakeup]) -> None:
+    """Append wake-ups of runs anew that were taken, due in `BUSY_AGAIN` seconds."""
+    rows = list(taken)
+    if rows:
+        values = {
+            "run_keys": [one.run_key for one in rows],
+            "task_ids": [one.task_id for one in rows],
+            "seconds": BUSY_AGAIN,
+        }
+        conn.execute(_ADD_AGAIN, values)
 
 
 def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None]]) -> None:

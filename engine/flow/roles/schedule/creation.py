@@ -5,7 +5,7 @@ A fresh run is decided from the head of its spec alone (`flow.graph.head`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -15,10 +15,10 @@ from flow.graph.plan import plan
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
-from flow.store import gates, runs, schedule, tasks, versions, wakeups
+from flow.store import gates, past, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
-from flow.store.runs import NewRun, StartedRun
+from flow.store.runs import Active, NewRun, StartedRun
 from flow.store.schedule import DueDag, Position, position
 from flow.timetables import Planned
 
@@ -33,6 +33,8 @@ class _Fresh(NamedTuple):
     dag_id: str
     graph: Graph
     logical_date: datetime
+    started_at: datetime
+    chained: bool = False
 
 
 def create_due(conn: Conn, heads: Graphs) -> Written | None:
@@ -52,30 +54,37 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     found = heads.get(conn, (dag.spec_hash for dag in due))
     counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
+    waiting: list[tuple[str, str]] = []
     positions: list[Position] = []
     for dag in due:
         spec = found[dag.spec_hash].spec
-        running, unfinished = counts.get(dag.dag_id, (0, 0))
+        active = counts.get(dag.dag_id, Active())
         planned = plan(spec, dag.cursor, state.now)
         if planned is None or planned.due_at > state.now:
             positions.append(position(dag.dag_id, dag.cursor, planned))
             continue
         following = plan(spec, planned.next_cursor, state.now)
         backlog = following is not None and following.due_at <= state.now
-        if backlog and unfinished >= dag.max_active_runs:
+        if backlog and active.unfinished >= dag.max_active_runs:
             # The past waits for room: the DAG is woken when one of its runs ends.
             positions.append(Position(dag.dag_id, dag.cursor, None, None, None))
             continue
-        new.append(_new_run(dag, planned, room=running < dag.max_active_runs))
+        # A run that is queued already goes first.
+        first = active.running == active.unfinished
+        new.append(_new_run(dag, planned, room=first and active.running < dag.max_active_runs))
+        if not first:
+            waiting.append(("dag", dag.dag_id))
         positions.append(position(dag.dag_id, planned.next_cursor, following))
     created = runs.create(conn, new)
     schedule.move(conn, positions)
+    wakeups.wake_named(conn, waiting)
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
-        _Fresh(created[run.dag_id], run.dag_id, by_id[run.dag_id], run.logical_date)
+        _Fresh(created[run.dag_id], run.dag_id, by_id[run.dag_id], run.logical_date, state.now)
         for run in new
         if run.state is RunState.RUNNING and run.dag_id in created
     ]
+    _wake_later(conn, started, counts)
     return _begin(conn, started, state)
 
 
@@ -98,11 +107,31 @@ def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates) -> Written:
     """First decision of runs that have just started and have no rows: nothing to read."""
     empty = View()
     decided = []
-    for run_key, dag_id, graph, logical_date in started:
-        facts = RunFacts(state.now, fresh=True, logical_date=logical_date)
-        decision = decide(graph, facts, None, empty)
-        decided.append(DecidedRun(run_key, dag_id, graph, empty, decision))
+    for one in started:
+        facts = RunFacts(
+            state.now, fresh=True, logical_date=one.logical_date, started_at=one.started_at
+        )
+        decision = decide(one.graph, facts, None, empty)
+        decided.append(
+            DecidedRun(
+                one.run_key, one.dag_id, one.graph, empty, decision, None, chained=one.chained
+            )
+        )
     return write(conn, decided, state)
+
+
+def _wake_later(
+    conn: Conn, started: Sequence[_Fresh | StartedRun], counts: Mapping[str, Active]
+) -> None:
+    """Wake the runs for which one that starts is a new previous run: those later than it."""
+    past.wake_later(
+        conn,
+        [
+            run.run_key
+            for run in started
+            if (latest := counts.get(run.dag_id, Active()).latest) and run.logical_date < latest
+        ],
+    )
 
 
 def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
@@ -114,9 +143,13 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
     if not locked:
         return Written(), held
     counts = runs.active(conn, [dag.dag_id for dag in locked])
-    room = {dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, (0, 0))[0] for dag in locked}
+    room = {
+        dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag in locked
+    }
     state = gates.read(conn)
-    written = _begin_or_resume(conn, heads, runs.start(conn, room), state)
+    started = runs.start(conn, room)
+    _wake_later(conn, started, counts)
+    written = _begin_or_resume(conn, heads, started, state)
     _take_up_backlog(conn, heads, locked, state)
     return written, held
 
@@ -132,7 +165,14 @@ def _begin_or_resume(
     with_rows = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
     wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
-        _Fresh(run.run_key, run.dag_id, found[hashes[run.dag_id, run.version]], run.logical_date)
+        _Fresh(
+            run.run_key,
+            run.dag_id,
+            found[hashes[run.dag_id, run.version]],
+            run.logical_date,
+            run.started_at,
+            run.chained,
+        )
         for run in started
         if run.run_key not in with_rows
     ]

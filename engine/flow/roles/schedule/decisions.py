@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
 from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
+from flow.roles.schedule.past import Asking, look_back
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
 from flow.store import gates, runs, tasks, wakeups
@@ -50,13 +51,16 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
         found = graphs.get(conn, (run.spec_hash for run in locked))
         changed = _changed(taken)
         open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
-        _decide(conn, open_runs, state)
+        busy = _decide(conn, graphs, open_runs, state)
+        wakeups.wake_again(
+            conn, [w for w in taken if w.run_key in {one.run.run_key for one in busy}]
+        )
         written = write(
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
-                           one.run.paused)
-                for one in open_runs
+                           one.changed, one.run.paused, one.run.chained, one.run.past_key)
+                for one in open_runs if one not in busy
             ],
             state,
         )  # fmt: skip
@@ -88,25 +92,35 @@ def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:
     return changed
 
 
-def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
-    """Decide every run, reading what the decisions ask for."""
+def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates) -> list[_OpenRun]:
+    """Decide every run, reading what the decisions ask for.
+
+    Returns those about which nothing can be decided now: somebody else holds their previous run.
+    """
     whole = [one for one in open_runs if one.changed is None or len(one.graph.tasks) <= WHOLE]
     near = [one for one in open_runs if not (one.changed is None or len(one.graph.tasks) <= WHOLE)]
     _read_whole(conn, whole)
     _read_near(conn, [(one, _neighbourhood(one)) for one in near], first=True)
     waiting = open_runs
+    busy: list[_OpenRun] = []
     rounds = 0
     while waiting:
         for one in waiting:
-            facts = RunFacts(now=state.now, logical_date=one.run.logical_date)
+            facts = RunFacts(
+                now=state.now, logical_date=one.run.logical_date, started_at=one.run.started_at
+            )
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
+        unanswered = _read_past(conn, graphs, [one for one in waiting if one.decision.past])
+        busy += unanswered
+        waiting = [one for one in waiting if one not in unanswered]
         rounds += 1
         # A cascade that has left the view twice is probably long: read such a run whole.
         _read_whole(conn, [o for o in waiting if o.decision.everything or rounds > 2])
         asking = [o for o in waiting if not (o.decision.everything or rounds > 2)]
         _read_near(conn, [(o, o.decision.unseen) for o in asking if o.decision.unseen])
         _read_census(conn, [o for o in asking if o.decision.census])
+    return busy
 
 
 def _neighbourhood(one: _OpenRun) -> set[str]:
@@ -125,7 +139,7 @@ def _read_whole(conn: Conn, open_runs: list[_OpenRun]) -> None:
         by_run[row.run_key].append(row)
     for one in open_runs:
         rows = by_run[one.run.run_key]
-        one.view = View(tasks=_facts(rows), skips=_skips(rows))
+        one.view = View(tasks=_facts(rows), skips=_skips(rows), past=one.view.past)
 
 
 def _read_near(
@@ -150,6 +164,7 @@ def _read_near(
             looked_up=known | frozenset(task_ids) | {row.task_id for row in found},
             skips={**before.skips, **_skips(found)},
             unfinished=before.unfinished,
+            past=before.past,
         )
 
 
@@ -158,8 +173,19 @@ def _read_census(conn: Conn, open_runs: list[_OpenRun]) -> None:
         return
     unfinished = tasks.with_unfinished(conn, [(o.run.run_key, o.run.dag_id) for o in open_runs])
     for one in open_runs:
-        before = one.view
-        one.view = View(before.tasks, before.looked_up, before.skips, one.run.run_key in unfinished)
+        one.view = replace(one.view, unfinished=one.run.run_key in unfinished)
+
+
+def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> list[_OpenRun]:
+    """Add the past of the tasks that ask for it; the runs for which it cannot be read now."""
+    asking = [
+        Asking(one.run.run_key, one.graph, one.decision.past, one.view.past) for one in open_runs
+    ]
+    found = look_back(conn, graphs, asking)
+    for one in open_runs:
+        if one.run.run_key in found:
+            one.view = replace(one.view, past=found[one.run.run_key])
+    return [one for one in open_runs if one.run.run_key not in found]
 
 
 def _facts(rows: Iterable[TaskRow]) -> dict[str, TaskFacts]:

@@ -21,7 +21,7 @@ from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
 from flow.store import migrate, schedule, wakeups
 from flow.store.connect import Conn, connect
-from flow.store.notify import QUEUED, WAKE, Listener, Notifier
+from flow.store.notify import QUEUED, STOP, WAKE, Listener, Notifier
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +89,8 @@ class Scheduler:
                 self.behind = self.behind or written.more
                 if written.queued:
                     self.notifier.send(self.conn, QUEUED)
+                if written.stopped:
+                    self.notifier.send(self.conn, STOP)
         return done
 
     def keep_house(self, registration: Registration) -> None:

@@ -103,7 +103,7 @@ class Worker:
         if isinstance(held, HeldCallback):
             self._done_callbacks.append(held.callback.callback_id)
             return
-        found = ending(held.task, ended, held.cause)
+        found = ending(held.task, ended, held.cause, held.stop_reason)
         if found is not None:
             self._owe(held, found, needs_callback(found.state, ended))
 
@@ -216,7 +216,10 @@ class Worker:
         for job_id, held in holding.items():
             if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
-        self._let_go(conn, counting, taken)
+            elif (reason := counting[held.task.key]) is not None and held.cause is None:
+                held.stop_reason = reason
+                self._stop(job_id, held, StopCause.STOPPED)
+        self._let_go(conn, set(counting), taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:

@@ -43,6 +43,8 @@ create table dag (
   description text,
   max_active_runs int not null check (max_active_runs >= 1),
   concurrency int check (concurrency >= 1),
+  pause_reason text,                       -- why it was paused, if not by a person
+  unpaused_at timestamptz,                 -- failures before that do not count any more
   cursor_at timestamptz,                   -- start of the next interval that has no run yet
   next_start timestamptz,                  -- the interval of the next run …
   next_end timestamptz,
@@ -106,6 +108,8 @@ create table run (
   backfill_id bigint,
   paused boolean not null default false,
   archived boolean not null default false,
+  past_key bigint,                         -- the previous run that a task of it waits for
+  chained boolean not null default false,  -- a later run has asked about it: wake who waits
   unique (dag_id, run_id),
   foreign key (dag_id, version) references dag_version (dag_id, number),
   check (data_interval_start <= data_interval_end),
@@ -115,6 +119,7 @@ create table run (
 );
 create unique index run_of_interval on run (dag_id, data_interval_start) where interval_run;
 create index run_unfinished on run (dag_id, run_key) where state in ('queued', 'running');
+create index run_queued on run (dag_id, logical_date, run_key) where state = 'queued';
 create index run_by_date on run (dag_id, logical_date desc, run_key desc);
 -- Pages of the rare kinds over all DAGs, newest first.
 create index run_failed on run (run_key) where state = 'failed';
@@ -153,6 +158,7 @@ create table task_hot (
   due_at timestamptz,                      -- when a waiting state ends
   worker bigint,                           -- the process that holds the task
   skips text[],                            -- what a branch or short circuit chose to skip
+  stop_reason text,                        -- who runs it is to end it, and then it is skipped
   reason text,
   primary key (run_key, task_id, map_path),
   constraint task_owner check ((state in ('running', 'restarting')) = (worker is not null)),
