@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.decide import RunFacts, View, decide
-from flow.graph import Graph
+from flow.graph import DagSpec, Graph
 from flow.graph.plan import plan
+from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
@@ -52,6 +53,8 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
     state = gates.read(conn)
     found = heads.get(conn, (dag.spec_hash for dag in due))
+    paused = pause_failing(conn, (found[dag.spec_hash].spec for dag in due))
+    due = [dag for dag in due if dag.dag_id not in paused]
     counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
     waiting: list[tuple[str, str]] = []
@@ -142,6 +145,10 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
     locked, held = schedule.lock(conn, dag_ids)
     if not locked:
         return Written(), held
+    found = heads.get(conn, (dag.spec_hash for dag in locked))
+    specs = {dag.dag_id: found[dag.spec_hash].spec for dag in locked}
+    paused = pause_failing(conn, specs.values())
+    locked = [dag for dag in locked if dag.dag_id not in paused]
     counts = runs.active(conn, [dag.dag_id for dag in locked])
     room = {
         dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag in locked
@@ -150,7 +157,7 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
     started = runs.start(conn, room)
     _wake_later(conn, started, counts)
     written = _begin_or_resume(conn, heads, started, state)
-    _take_up_backlog(conn, heads, locked, state)
+    _take_up_backlog(conn, specs, locked, state)
     return written, held
 
 
@@ -179,13 +186,14 @@ def _begin_or_resume(
     return _begin(conn, fresh, state)
 
 
-def _take_up_backlog(conn: Conn, heads: Graphs, locked: Sequence[DueDag], state: Gates) -> None:
+def _take_up_backlog(
+    conn: Conn, specs: Mapping[str, DagSpec], locked: Sequence[DueDag], state: Gates
+) -> None:
     """Plan anew; a DAG whose past had to wait for room becomes due again."""
-    found = heads.get(conn, (dag.spec_hash for dag in locked))
     schedule.move(
         conn,
         [
-            position(dag.dag_id, dag.cursor, plan(found[dag.spec_hash].spec, dag.cursor, state.now))
+            position(dag.dag_id, dag.cursor, plan(specs[dag.dag_id], dag.cursor, state.now))
             for dag in locked
         ],
     )
