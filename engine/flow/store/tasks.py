@@ -79,14 +79,15 @@ where exists (
 
 # First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
 # once per distinct combination, as a profile.
-_INSERT = """
-insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
+_COLUMNS = """run_key, task_id, dag_id, state, try_number, max_tries, claim, pool, pool_slots,
   queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason,
-  scheduled_at, queued_at, ended_at)
+  scheduled_at, queued_at, ended_at"""
+_FIRST = f"""
+insert into task_hot ({_COLUMNS})
 select n.run_key, n.task_id, n.dag_id, n.state,
-  case when n.state in ('scheduled', 'queued') then 1 else 0 end,
-  p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay,
-  p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
+  y.try_number + (n.state in ('scheduled', 'queued'))::int, greatest(p.max_tries, y.try_number + 1),
+  y.claim, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay, p.retry_backoff,
+  p.max_retry_delay, p.execution_timeout, n.reason,
   case when n.state in ('scheduled', 'queued') then c.at end,
   case when n.state = 'queued' then c.at end,
   case when n.state not in ('scheduled', 'queued') then c.at end
@@ -99,7 +100,24 @@ join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(que
   with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
     retry_backoff, max_retry_delay, execution_timeout, profile)
   on p.profile = n.profile,
-  (select clock_timestamp() as at) as c
+  (select clock_timestamp() as at) as c,
+"""
+_INSERT = f"{_FIRST} (values (0, 0)) as y(try_number, claim)"
+
+# The same for a run that has been there before: somebody may have deleted a row by hand. The tries
+# are still there, so numbers go on from them, and one that was left open is closed.
+_INSERT_AGAIN = f"""
+with inserted as (
+  {_FIRST}
+  lateral (select coalesce(max(t.try_number), 0), coalesce(max(t.claim), 0) from try_hot t
+    where t.run_key = n.run_key and t.task_id = n.task_id and t.map_path = '{{}}')
+    as y(try_number, claim)
+  returning run_key, task_id, claim)
+update try_hot t
+set state = 'lost', ended_at = clock_timestamp(), reason = 'the row of its task was deleted'
+from inserted i
+where i.claim > 0 and t.run_key = i.run_key and t.task_id = i.task_id and t.map_path = '{{}}'
+  and t.ended_at is null
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
@@ -174,8 +192,8 @@ def _profile(spec: TaskSpec) -> tuple[Any, ...]:
     )
 
 
-def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
-    """Write the first rows of tasks."""
+def insert(conn: Conn, tasks: Sequence[NewTask], *, fresh: bool = False) -> None:
+    """Write the first rows of tasks. `fresh`: their runs are new, so they have no tries yet."""
     if not tasks:
         return
     numbers, profiles = arrays.profiles(_profile(task.spec) for task in tasks)
@@ -183,7 +201,7 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
         *profiles, strict=True
     )
     conn.execute(
-        _INSERT,
+        _INSERT if fresh else _INSERT_AGAIN,
         {
             "run_key": arrays.numbers([task.run_key for task in tasks]),
             "task_id": arrays.texts([task.spec.task_id for task in tasks]),

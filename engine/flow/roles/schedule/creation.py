@@ -88,7 +88,7 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
         if run.state is RunState.RUNNING and run.dag_id in created
     ]
     _wake_later(conn, started, counts)
-    return _begin(conn, started, state)
+    return _begin(conn, started, state, created=True)
 
 
 def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
@@ -106,8 +106,11 @@ def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
     )
 
 
-def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates) -> Written:
-    """First decision of runs that have just started and have no rows: nothing to read."""
+def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates, *, created: bool) -> Written:
+    """First decision of runs that have just started and have no rows: nothing to read.
+
+    `created`: in this transaction. Of others, somebody may have deleted the rows.
+    """
     empty = View()
     decided = []
     for one in started:
@@ -120,7 +123,7 @@ def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates) -> Written:
                 one.run_key, one.dag_id, one.graph, empty, decision, None, chained=one.chained
             )
         )
-    return write(conn, decided, state)
+    return write(conn, decided, state, fresh=created)
 
 
 def _wake_later(
@@ -183,7 +186,7 @@ def _begin_or_resume(
         for run in started
         if run.run_key not in with_rows
     ]
-    return _begin(conn, fresh, state)
+    return _begin(conn, fresh, state, created=False)
 
 
 def _take_up_backlog(

@@ -85,16 +85,19 @@ class _Rows:
     callbacks: list[callbacks.NewCallback] = field(default_factory=list)
 
 
-def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Written:
+def write(
+    conn: Conn, decided: Sequence[DecidedRun], state: Gates, *, fresh: bool = False
+) -> Written:
     """Write all decisions of a batch, admitting at once what no shared limit has to judge.
 
     Tasks in a pool with a size, or of a DAG with a limit over its runs, stay scheduled here and
     leave a wake-up for `flow.roles.schedule.admission`, which takes the locks those limits need.
+    `fresh`: the runs are new.
     """
     room = _room(conn, decided, state)
     rows = _Rows()
     queued = sum(_collect(one, room, state, rows) for one in decided)
-    tasks.insert(conn, rows.new)
+    tasks.insert(conn, rows.new, fresh=fresh)
     tasks.move(conn, rows.moved)
     stopped = tasks.stop(conn, rows.stopped)
     queued += _admit_leftovers(conn, decided, room, state, rows.named)
