@@ -33,7 +33,11 @@ def told_to_stop(world: World) -> dict[str, str]:
     """What the worker learns with its heartbeat: why it is to end which task."""
     with transaction(world.conn, "test"):
         held = tries.held(world.conn, world.worker())
-    return {claim.task_id: reason for claim, reason in held.items() if reason is not None}
+    return {
+        claim.task_id: orders.stop_reason
+        for claim, orders in held.items()
+        if orders.stop_reason is not None
+    }
 
 
 def report_stopped(world: World, one: Claimed, reason: str) -> bool:

@@ -35,7 +35,8 @@ from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
 from flow.roles.work.succession import succeed
-from flow.store import callbacks, processes, tries, wakeups
+from flow.states import TaskState
+from flow.store import callbacks, processes, stopping, tries, wakeups
 from flow.store.callbacks import ClaimedCallback, NewCallback
 from flow.store.connect import Conn, transaction
 from flow.store.notify import QUEUED, WAKE, Notifier
@@ -66,6 +67,8 @@ class Worker:
         """Whether more is queued than was taken, as far as one knows."""
         self._held: dict[int, HeldTry | HeldCallback] = {}
         self._outbox: list[tuple[Report, NewCallback | None]] = []
+        self._gone: list[Claim] = []
+        """Claims that did not count any more and whose processes are dead."""
         self._done_callbacks: list[int] = []
         self._questions: list[ChildMessage] = []
         self._beat_at = 0.0
@@ -106,12 +109,18 @@ class Worker:
         found = ending(held.task, ended, held.cause, held.stop_reason)
         if found is not None:
             self._owe(held, found, needs_callback(found.state, ended))
+        else:
+            self._gone.append(held.task.key)
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
-        if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            found = lost(held.task, ZYGOTE_DIED)
-            self._owe(held, found, orphaned_callback(found.state))
+        if isinstance(held, HeldCallback):
+            return
+        if held.cause is StopCause.STALE:
+            self._gone.append(held.task.key)
+            return
+        found = lost(held.task, ZYGOTE_DIED)
+        self._owe(held, found, orphaned_callback(found.state))
 
     def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
         """Put a report into the outbox, with the callback that has to run instead of the try's."""
@@ -164,7 +173,8 @@ class Worker:
     @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""
-        return not self._held and not self._outbox and not self._done_callbacks
+        owed = self._outbox or self._done_callbacks or self._gone
+        return not self._held and not owed
 
     # ── what it does with the database ───────────────────────────────────────────────────────────
 
@@ -174,6 +184,7 @@ class Worker:
             self.beat(conn)
         self._answer(conn)
         self._report(conn)
+        self._confirm_dead(conn)
         self._claim(conn)
         self.notifier.pay(conn)
 
@@ -208,6 +219,7 @@ class Worker:
             assert self.process_id is not None  # registered above
             alive = processes.heartbeat(conn, self.process_id)
             counting = tries.held(conn, self.process_id)
+            stopped = stopping.of_worker(conn, self.process_id)
             taken = callbacks.held(conn, self.process_id)
         if not alive:
             self._on_lost()
@@ -216,16 +228,18 @@ class Worker:
         for job_id, held in holding.items():
             if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
-            elif (reason := counting[held.task.key]) is not None and held.cause is None:
+            elif counting[held.task.key].cleared:
+                self._stop(job_id, held, StopCause.CLEARED)
+            elif (reason := counting[held.task.key].stop_reason) is not None and not held.cause:
                 held.stop_reason = reason
                 self._stop(job_id, held, StopCause.STOPPED)
-        self._let_go(conn, set(counting), taken)
+        self._let_go(conn, counting.keys() | stopped, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
         held = {one.task.key for one in self._tries().values()}
-        held |= {said.claim for said, _ in self._outbox}
+        held |= {said.claim for said, _ in self._outbox} | set(self._gone)
         running = {
             h.callback.callback_id for h in self._held.values() if isinstance(h, HeldCallback)
         }
@@ -248,6 +262,7 @@ class Worker:
             else:
                 self.host.stop(job_id, 0.0)
         self._outbox.clear()
+        self._gone.clear()
         self._done_callbacks.clear()
         self.process_id = None
         self._beat_at = time.monotonic()
@@ -286,13 +301,26 @@ class Worker:
                 callbacks.done(conn, callback_id, self.process_id or 0)
         del self._outbox[: len(outbox)]
         del self._done_callbacks[: len(done)]
-        if counted:
+        if outbox:
             self.notifier.send(conn, WAKE)
         for said, callback in outbox:
+            if said.ending.state is TaskState.NONE:
+                continue  # it was stopped, as it should be
             if said.claim not in counted:
+                self._gone.append(said.claim)
                 log.warning("%s: its end came too late and does not count", said.claim)
             elif callback:
                 self.notifier.send(conn, QUEUED)
+
+    def _confirm_dead(self, conn: Conn) -> None:
+        """Say that processes which did not count any more are dead."""
+        if self._gone:
+            dead = list(self._gone)
+            with transaction(conn, "work.confirm"):
+                noted = stopping.gone(conn, dead)
+            del self._gone[: len(dead)]
+            if noted:
+                self.notifier.send(conn, WAKE)
 
     def _claim(self, conn: Conn) -> None:
         """Take what is queued, as far as slots and memory allow."""
