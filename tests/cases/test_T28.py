@@ -39,7 +39,7 @@ BREAKS = [
         "        if spec.wait_for_past_depends_before_skipping and self.run.fresh:\n",
     ),
     # Ad hoc runs are in the chain.
-    Break("engine/flow/store/past.py", "and (k.whole or r.interval_run)\n", "\n"),
+    Break("engine/flow/store/past.py", " and (k.whole or r.interval_run),\n", ",\n"),
     # Nobody is woken when a task of the previous run has ended.
     Break(
         "engine/flow/roles/schedule/write.py",
