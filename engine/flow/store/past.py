@@ -19,7 +19,7 @@ from flow.store.connect import Conn
 
 
 class Previous(NamedTuple):
-    """A run that was asked about. Its row is held by this transaction."""
+    """A run that was asked about."""
 
     run_key: int
     dag_id: str
@@ -42,14 +42,14 @@ lateral (select p.run_key from run p
   order by p.logical_date desc, p.run_key desc limit 1) as before
 """
 
-# Passing over what somebody else holds. The states of its tasks are read by a later statement.
-_HOLD = """
+_FIND = """
 select r.run_key, r.dag_id, r.run_id, r.state, r.paused, r.chained, v.spec_hash
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = any(%(run_keys)s::bigint[])
 order by r.run_key
-for no key update of r skip locked
 """
+# Passing over what somebody else holds. The states of its tasks are read by a later statement.
+_HOLD = f"{_FIND} for no key update of r skip locked"
 
 _CHAIN = "update run set chained = true where run_key = any(%(run_keys)s::bigint[])"
 
@@ -100,17 +100,20 @@ def before(conn: Conn, runs: Sequence[tuple[int, bool]]) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def hold(conn: Conn, run_keys: Iterable[int]) -> dict[int, Previous]:
-    """Take the rows of previous runs and chain them; those that somebody else holds are absent."""
-    rows = conn.execute(_HOLD, {"run_keys": sorted(set(run_keys))})
-    held = {
+def find(conn: Conn, run_keys: Iterable[int], *, hold: bool) -> dict[int, Previous]:
+    """Previous runs by key.
+
+    With `hold` their rows are taken and chained; those that somebody else holds are absent.
+    """
+    rows = conn.execute(_HOLD if hold else _FIND, {"run_keys": sorted(set(run_keys))})
+    found = {
         run_key: Previous(run_key, dag_id, run_id, RunState(state), paused, chained, spec_hash)
         for run_key, dag_id, run_id, state, paused, chained, spec_hash in rows
     }
-    fresh = [one.run_key for one in held.values() if not one.chained]
-    if fresh:
+    fresh = [one.run_key for one in found.values() if not one.chained]
+    if hold and fresh:
         conn.execute(_CHAIN, {"run_keys": fresh})
-    return held
+    return found
 
 
 def states(

@@ -9,12 +9,12 @@ from typing import Final
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
 from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
-from flow.roles.schedule.past import Asking, look_back
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
 from flow.store import gates, runs, tasks, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
+from flow.store.looking_back import Asking, look_back
 from flow.store.runs import LockedRun
 from flow.store.tasks import TaskRow
 from flow.store.wakeups import Wakeup
@@ -52,15 +52,13 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
         changed = _changed(taken)
         open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
         busy = _decide(conn, graphs, open_runs, state)
-        wakeups.wake_again(
-            conn, [w for w in taken if w.run_key in {one.run.run_key for one in busy}]
-        )
+        wakeups.wake_again(conn, [w for w in taken if w.run_key in busy])
         written = write(
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
                            one.changed, one.run.paused, one.run.chained, one.run.past_key)
-                for one in open_runs if one not in busy
+                for one in open_runs if one.run.run_key not in busy
             ],
             state,
         )  # fmt: skip
@@ -92,7 +90,7 @@ def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:
     return changed
 
 
-def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates) -> list[_OpenRun]:
+def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates) -> set[int]:
     """Decide every run, reading what the decisions ask for.
 
     Returns those about which nothing can be decided now: somebody else holds their previous run.
@@ -102,7 +100,7 @@ def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates)
     _read_whole(conn, whole)
     _read_near(conn, [(one, _neighbourhood(one)) for one in near], first=True)
     waiting = open_runs
-    busy: list[_OpenRun] = []
+    busy: set[int] = set()
     rounds = 0
     while waiting:
         for one in waiting:
@@ -111,9 +109,8 @@ def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates)
             )
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
-        unanswered = _read_past(conn, graphs, [one for one in waiting if one.decision.past])
-        busy += unanswered
-        waiting = [one for one in waiting if one not in unanswered]
+        busy |= _read_past(conn, graphs, [one for one in waiting if one.decision.past])
+        waiting = [one for one in waiting if one.run.run_key not in busy]
         rounds += 1
         # A cascade that has left the view twice is probably long: read such a run whole.
         _read_whole(conn, [o for o in waiting if o.decision.everything or rounds > 2])
@@ -176,16 +173,16 @@ def _read_census(conn: Conn, open_runs: list[_OpenRun]) -> None:
         one.view = replace(one.view, unfinished=one.run.run_key in unfinished)
 
 
-def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> list[_OpenRun]:
+def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> set[int]:
     """Add the past of the tasks that ask for it; the runs for which it cannot be read now."""
     asking = [
         Asking(one.run.run_key, one.graph, one.decision.past, one.view.past) for one in open_runs
     ]
-    found = look_back(conn, graphs, asking)
+    found = look_back(conn, lambda hashes: graphs.get(conn, hashes), asking, hold=True)
     for one in open_runs:
         if one.run.run_key in found:
             one.view = replace(one.view, past=found[one.run.run_key])
-    return [one for one in open_runs if one.run.run_key not in found]
+    return {one.run.run_key for one in open_runs} - found.keys()
 
 
 def _facts(rows: Iterable[TaskRow]) -> dict[str, TaskFacts]:

@@ -1,25 +1,24 @@
-"""Looking back: what the previous runs of a chain have to say, for the runs that ask.
-
-A previous run that somebody else holds cannot be asked now; who asked is looked at again.
-"""
+"""Looking back: what the previous runs of a chain have to say, for the runs that ask."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from flow.decide import NO_PAST, Past
 from flow.graph import DagSpec, Graph
-from flow.roles.schedule.graphs import Graphs
 from flow.states import TaskState
 from flow.store import past
 from flow.store.connect import Conn
 from flow.store.past import Previous
 from flow.timetables import Never
 
+Load = Callable[[Iterable[str]], dict[str, Graph]]
+"""Graphs by the hash of their spec."""
+
 
 class Asking(NamedTuple):
-    """A run, locked, some of whose tasks depend on their past; and what it knows already."""
+    """A run, some of whose tasks depend on their past; and what it knows already."""
 
     run_key: int
     graph: Graph
@@ -27,13 +26,18 @@ class Asking(NamedTuple):
     known: Past | None
 
 
-def look_back(conn: Conn, graphs: Graphs, asking: Sequence[Asking]) -> dict[int, Past]:
-    """The past of each run, in what it asks about; a run whose previous run is held is absent."""
+def look_back(conn: Conn, load: Load, asking: Sequence[Asking], *, hold: bool) -> dict[int, Past]:
+    """The past of each run, in what it asks about.
+
+    With `hold` the asking runs are locked, and the previous ones get locked and chained, so that
+    who waits will be woken; a run whose previous run somebody else holds is absent then. Without it
+    this is only a look.
+    """
     if not asking:
         return {}
     previous = past.before(conn, [(one.run_key, _whole_chain(one.graph.spec)) for one in asking])
-    held = past.hold(conn, previous.values()) if previous else {}
-    found = graphs.get(conn, (run.spec_hash for run in held.values()))
+    held = past.find(conn, previous.values(), hold=hold) if previous else {}
+    found = load(run.spec_hash for run in held.values())
     # Beside each the previous run that is held, or None where there is none.
     ready = [
         (one, held.get(previous[one.run_key]) if one.run_key in previous else None)
