@@ -79,45 +79,12 @@ where exists (
 
 # First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
 # once per distinct combination, as a profile.
-_COLUMNS = """run_key, task_id, dag_id, state, try_number, max_tries, claim, pool, pool_slots,
-  queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason,
-  scheduled_at, queued_at, ended_at"""
-_FIRST = f"""
-insert into task_hot ({_COLUMNS})
-select n.run_key, n.task_id, n.dag_id, n.state,
-  y.try_number + (n.state in ('scheduled', 'queued'))::int, greatest(p.max_tries, y.try_number + 1),
-  y.claim, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay, p.retry_backoff,
-  p.max_retry_delay, p.execution_timeout, n.reason,
-  case when n.state in ('scheduled', 'queued') then c.at end,
-  case when n.state = 'queued' then c.at end,
-  case when n.state not in ('scheduled', 'queued') then c.at end
-from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
-    %(reason)s::text[], %(profile)s::int[])
-  as n(run_key, task_id, dag_id, state, reason, profile)
-join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
-    %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
-    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
-  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
-    retry_backoff, max_retry_delay, execution_timeout, profile)
-  on p.profile = n.profile,
-  (select clock_timestamp() as at) as c,
-"""
-_INSERT = f"{_FIRST} (values (0, 0)) as y(try_number, claim)"
-
-# The same for a run that has been there before: somebody may have deleted a row by hand. The tries
-# are still there, so numbers go on from them, and one that was left open is closed.
-_INSERT_AGAIN = f"""
-with inserted as (
-  {_FIRST}
-  lateral (select coalesce(max(t.try_number), 0), coalesce(max(t.claim), 0) from try_hot t
-    where t.run_key = n.run_key and t.task_id = n.task_id and t.map_path = '{{}}')
-    as y(try_number, claim)
-  returning run_key, task_id, claim)
-update try_hot t
-set state = 'lost', ended_at = clock_timestamp(), reason = 'the row of its task was deleted'
-from inserted i
-where i.claim > 0 and t.run_key = i.run_key and t.task_id = i.task_id and t.map_path = '{{}}'
-  and t.ended_at is null
+_INSERT = """
+select add_tasks(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
+  %(reason)s::text[], %(profile)s::int[], %(max_tries)s::int[], %(pool)s::text[],
+  %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[], %(priority)s::int[],
+  %(retry_delay)s::float8[], %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[],
+  %(execution_timeout)s::float8[], %(fresh)s)
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
@@ -242,8 +209,9 @@ def insert(conn: Conn, tasks: Sequence[NewTask], *, fresh: bool = False) -> None
     if not tasks:
         return
     conn.execute(
-        _INSERT if fresh else _INSERT_AGAIN,
+        _INSERT,
         {
+            "fresh": fresh,
             "run_key": arrays.numbers([task.run_key for task in tasks]),
             "task_id": arrays.texts([task.spec.task_id for task in tasks]),
             "dag_id": arrays.texts([task.dag_id for task in tasks]),

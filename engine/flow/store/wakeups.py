@@ -47,23 +47,9 @@ from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(due)s::timestamptz[]
   as w(run_key, task_id, due_at)
 """
 
-_ADD_AGAIN = """
-insert into wakeup (kind, run_key, task_id, due_at)
-select 'run', run_key, task_id,
-  clock_timestamp() + make_interval(secs => %(seconds)s::float8)
-from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[]) as w(run_key, task_id)
-"""
-
 _ADD_NAMED = """
 insert into wakeup (kind, name)
 select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, name)
-"""
-
-# Seconds until the first wake-up of any kind is due; index wakeup_due, one probe per kind.
-_NEXT_DUE = """
-select extract(epoch from min(first.due_at) - clock_timestamp())::float8
-from unnest(array['run', 'dag', 'pool', 'queue']) as k(kind),
-  lateral (select due_at from wakeup w where w.kind = k.kind order by due_at limit 1) as first
 """
 
 
@@ -85,18 +71,6 @@ def postpone(conn: Conn, ids: Sequence[int]) -> None:
         conn.execute(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
 
 
-def wake_again(conn: Conn, taken: Iterable[Wakeup]) -> None:
-    """Append wake-ups of runs anew that were taken, due in `BUSY_AGAIN` seconds."""
-    rows = list(taken)
-    if rows:
-        values = {
-            "run_keys": [one.run_key for one in rows],
-            "task_ids": [one.task_id for one in rows],
-            "seconds": BUSY_AGAIN,
-        }
-        conn.execute(_ADD_AGAIN, values)
-
-
 def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None]]) -> None:
     """Append (run_key, what changed in it or None, when due or None for now)."""
     rows = list(wakes)
@@ -113,9 +87,3 @@ def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:
     if rows:
         kinds, names = zip(*rows, strict=True)
         conn.execute(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})
-
-
-def next_due(conn: Conn) -> float | None:
-    """Seconds until the first wake-up is due (negative: overdue); None: there is none."""
-    row = conn.execute(_NEXT_DUE).fetchone()
-    return row[0] if row else None

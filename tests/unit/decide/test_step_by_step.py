@@ -65,9 +65,9 @@ def decide_narrowly(
     g: Graph, changed: list[str], states: dict[str, T], before: dict[str, T]
 ) -> Decision:
     """Ask as the scheduler does: start from what changed, look up only what is asked for."""
-    ids, view = frozenset(changed), View()
+    ids, view = frozenset(changed), View(looked_up=frozenset())
     for _ in range(50):
-        if not view.complete or not view.tasks:
+        if not view.complete:
             seen = {id: states[id] for id in ids if id in states}
             view = replace(view, tasks=facts(seen), looked_up=ids)
         decision = decide(g, RUN, changed, view)

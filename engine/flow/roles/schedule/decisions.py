@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
@@ -15,9 +16,9 @@ from flow.store import gates, runs, tasks, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.looking_back import Asking, look_back
-from flow.store.runs import LockedRun
+from flow.store.runs import LockedRun, Woken
 from flow.store.tasks import TaskRow
-from flow.store.wakeups import Wakeup
+from flow.store.wakeups import BUSY_AGAIN
 
 BATCH: Final = 1_000
 """Wake-ups taken at once. One task per pass costs ten times one of twenty."""
@@ -39,68 +40,69 @@ class _OpenRun:
 
 def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
-    with transaction(conn, "schedule.decide"):
-        taken = wakeups.take(conn, ["run"], BATCH)
-        if not taken:
+    opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
+    with transaction(conn, "schedule.decide", opening=opening) as answers:
+        woken = runs.woken(answers)
+        if not woken.wakeups:
             return None
-        locked = runs.lock(conn, sorted({w.run_key for w in taken if w.run_key is not None}))
-        _settle_wakeups(conn, taken, locked)
-        if not locked:
+        if not woken.runs:
             return Written()
-        state = gates.read(conn)
-        found = graphs.get(conn, (run.spec_hash for run in locked))
-        changed = _changed(taken)
-        open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
+        answers.nextset()
+        state = gates.found(answers)
+        found = graphs.get(conn, (run.spec_hash for run in woken.runs))
+        open_runs = [
+            _OpenRun(run, found[run.spec_hash], woken.changed[run.run_key]) for run in woken.runs
+        ]
+        _first_views(conn, open_runs, woken)
         busy = _decide(conn, graphs, open_runs, state)
-        wakeups.wake_again(conn, [w for w in taken if w.run_key in busy])
+        wakeups.wake_runs(conn, [wake for one in busy for wake in _again(one, state)])
+        put_off = {one.run.run_key for one in busy}
         written = write(
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
                            one.changed, one.run.paused, one.run.chained, one.run.past_key)
-                for one in open_runs if one.run.run_key not in busy
+                for one in open_runs if one.run.run_key not in put_off
             ],
             state,
         )  # fmt: skip
-        written.more = len(taken) == BATCH
+        written.more = woken.wakeups == BATCH
         return written
 
 
-def _settle_wakeups(conn: Conn, taken: list[Wakeup], locked: list[LockedRun]) -> None:
-    """Delete the wake-ups whose runs are ours or over; keep those another scheduler has to see."""
-    ours = {run.run_key for run in locked}
-    others = {w.run_key for w in taken if w.run_key is not None} - ours
-    held = runs.still_running(conn, sorted(others))
-    wakeups.delete(conn, [w.id for w in taken if w.run_key not in held])
-    wakeups.postpone(conn, [w.id for w in taken if w.run_key in held])
+def _first_views(conn: Conn, open_runs: list[_OpenRun], woken: Woken) -> None:
+    """Views of whole runs where they are small or anything may have changed, else of what is near.
+
+    The rows of most small runs came with their locks.
+    """
+    whole: list[_OpenRun] = []
+    near: list[tuple[_OpenRun, Iterable[str]]] = []
+    for one in open_runs:
+        rows = woken.tasks.get(one.run.run_key)
+        if one.changed is not None and len(one.graph.tasks) > WHOLE:
+            near.append((one, _neighbourhood(one)))
+        elif rows is None:
+            whole.append(one)
+        else:
+            one.view = _whole_view(rows)
+    _read_whole(conn, whole)
+    _read_near(conn, near, first=True)
 
 
-def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:
-    """What changed by run; a wake-up without a task stands for anything."""
-    changed: dict[int, set[str] | None] = {}
-    for wakeup in taken:
-        if wakeup.run_key is None:
-            continue
-        if wakeup.task_id is None:
-            changed[wakeup.run_key] = None
-            continue
-        known = changed.setdefault(wakeup.run_key, set())
-        if known is not None:
-            known.add(wakeup.task_id)
-    return changed
+def _again(one: _OpenRun, state: Gates) -> list[tuple[int, str | None, datetime | None]]:
+    """The wake-ups of a run once more, for a little later."""
+    later = state.now + timedelta(seconds=BUSY_AGAIN)
+    changed = [None] if one.changed is None else sorted(one.changed)
+    return [(one.run.run_key, task_id, later) for task_id in changed]
 
 
-def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates) -> set[int]:
-    """Decide every run, reading what the decisions ask for.
+def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates) -> list[_OpenRun]:
+    """Decide every run, reading what the decisions ask for beyond their first views.
 
     Returns those about which nothing can be decided now: somebody else holds their previous run.
     """
-    whole = [one for one in open_runs if one.changed is None or len(one.graph.tasks) <= WHOLE]
-    near = [one for one in open_runs if not (one.changed is None or len(one.graph.tasks) <= WHOLE)]
-    _read_whole(conn, whole)
-    _read_near(conn, [(one, _neighbourhood(one)) for one in near], first=True)
     waiting = open_runs
-    busy: set[int] = set()
+    busy: list[_OpenRun] = []
     rounds = 0
     while waiting:
         for one in waiting:
@@ -109,8 +111,9 @@ def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates)
             )
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
-        busy |= _read_past(conn, graphs, [one for one in waiting if one.decision.past])
-        waiting = [one for one in waiting if one.run.run_key not in busy]
+        unanswered = _read_past(conn, graphs, [one for one in waiting if one.decision.past])
+        busy += unanswered.values()
+        waiting = [one for one in waiting if one.run.run_key not in unanswered]
         rounds += 1
         # A cascade that has left the view twice is probably long: read such a run whole.
         _read_whole(conn, [o for o in waiting if o.decision.everything or rounds > 2])
@@ -135,8 +138,7 @@ def _read_whole(conn: Conn, open_runs: list[_OpenRun]) -> None:
     for row in tasks.read_runs(conn, list(by_run)):
         by_run[row.run_key].append(row)
     for one in open_runs:
-        rows = by_run[one.run.run_key]
-        one.view = View(tasks=_facts(rows), skips=_skips(rows), past=one.view.past)
+        one.view = replace(_whole_view(by_run[one.run.run_key]), past=one.view.past)
 
 
 def _read_near(
@@ -173,7 +175,7 @@ def _read_census(conn: Conn, open_runs: list[_OpenRun]) -> None:
         one.view = replace(one.view, unfinished=one.run.run_key in unfinished)
 
 
-def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> set[int]:
+def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> dict[int, _OpenRun]:
     """Add the past of the tasks that ask for it; the runs for which it cannot be read now."""
     asking = [
         Asking(one.run.run_key, one.graph, one.decision.past, one.view.past) for one in open_runs
@@ -182,7 +184,12 @@ def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> set[int
     for one in open_runs:
         if one.run.run_key in found:
             one.view = replace(one.view, past=found[one.run.run_key])
-    return {one.run.run_key for one in open_runs} - found.keys()
+    return {one.run.run_key: one for one in open_runs if one.run.run_key not in found}
+
+
+def _whole_view(rows: Iterable[TaskRow]) -> View:
+    """A complete view."""
+    return View(tasks=_facts(rows), skips=_skips(rows))
 
 
 def _facts(rows: Iterable[TaskRow]) -> dict[str, TaskFacts]:
