@@ -40,6 +40,13 @@ class Code(StrEnum):
     UPSTREAM = "upstream"
     TRIGGER_RULE = "trigger_rule"
     DUE = "due"
+    # a task and the previous run
+    PAST_UNFINISHED = "past_unfinished"
+    PAST_FAILED = "past_failed"
+    PAST_MISSING = "past_missing"
+    # a run that is to end before its tasks have
+    DAGRUN_TIMEOUT = "dagrun_timeout"
+    FAIL_FAST = "fail_fast"
     # a ready task and the limits of admission
     QUEUE_UNSERVED = "queue_unserved"
     RUN_FULL = "run_full"
@@ -54,6 +61,12 @@ TEXTS: Final[dict[Code, str]] = {
     "{names}",
     Code.TRIGGER_RULE: "trigger rule {rule}: of {total} upstream tasks {ended}",
     Code.DUE: "every gate is open: a scheduler moves it at its next pass",
+    Code.PAST_UNFINISHED: "the previous run has not got there: {task} of {run} is {state}",
+    Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}",
+    Code.PAST_MISSING: "the previous run {run} does not have {task}, and "
+    "ignore_first_depends_on_past is False",
+    Code.DAGRUN_TIMEOUT: "dagrun_timeout: the run was not over after {seconds:g} s",
+    Code.FAIL_FAST: "fail_fast: {task} failed",
     Code.QUEUE_UNSERVED: "no live worker serves queue {queue} of executor {executor}",
     Code.RUN_FULL: "max_active_tasks: {used} of {limit} tasks of the run are active",
     Code.DAG_FULL: "concurrency: {used} of {limit} tasks of the DAG are active over all its runs",

@@ -20,6 +20,7 @@ from flow.store import (
     gates,
     marks,
     notify,
+    past,
     run_locks,
     runs,
     specs,
@@ -274,6 +275,7 @@ def _drop(conn: Conn, run: Planned) -> None:
 
 def _wake(conn: Conn, dag: StoredDag, planned: Sequence[Planned]) -> None:
     """Let schedulers start what is queued, see what follows, and hand out what became free."""
+    past.wake_followers(conn, [(one.found.run_key, None) for one in planned])
     going_on = [one.found.run_key for one in planned if not one.finished]
     wakeups.wake_runs(conn, [(run_key, None, None) for run_key in going_on])
     freed = {pool for one in planned for pool in one.freed}
