@@ -43,12 +43,13 @@ def parse(job: ParseJob) -> Parsed:
     specs: list[bytes] = []
     lines: list[int] = []
     error: BaseException | None = None
+    made: int | None = None
     with warnings.catch_warnings(record=True) as caught, recording() as record:
         warnings.simplefilter("default")
         try:
-            for dag, line in load_file(job.file, job.root, job.timezone).collection:
+            for dag, made in load_file(job.file, job.root, job.timezone).collection:
                 specs.append(encode(to_spec(dag)))
-                lines.append(line)
+                lines.append(made)
         except BaseException as raised:
             error = raised
     seconds = time.monotonic() - started
@@ -66,7 +67,8 @@ def parse(job: ParseJob) -> Parsed:
         )
     return Parsed(
         error=trace.with_place(error, job.file, job.root),
-        error_line=trace.line_in(error, job.file),
+        # What is wrong with a finished graph came through no line of the file's.
+        error_line=trace.line_in(error, job.file) or made,
         traceback=trace.user_traceback(error),
         warnings=said,
         modules=modules,
