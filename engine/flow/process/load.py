@@ -25,6 +25,7 @@ from flow.authoring.dag import DAG
 from flow.authoring.operator import BaseOperator
 from flow.errors import NotFound
 from flow.process.archive import ARCHIVE, modules_in
+from flow.timetables import events, interval, simple, trigger  # noqa: F401
 
 
 class CodeMissing(NotFound):
