@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import warnings
 from collections.abc import Iterable
@@ -12,21 +10,30 @@ from typing import Final
 
 from flow.authoring import runtime
 from flow.authoring.serialise import to_spec
+from flow.errors import ProtocolError
 from flow.graph import encode
-from flow.process import output, trace
+from flow.process import import_limits, output, trace
+from flow.process.import_record import recording
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
 from flow.process.messages import Parsed, ParseJob
 
 _MOST_WARNINGS: Final = 50
-_INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
     output.prepare()
+    import_limits.apply(job.timeout)
     runtime.use(LineRuntime(line))
-    line.send(parse(job))
+    parsed = parse(job)
+    import_limits.lift()
+    try:
+        line.send(parsed)
+    except ProtocolError as error:
+        if not parsed.specs:
+            raise
+        line.send(Parsed(error=f"the DAGs of this file are too large: {error.message}"))
     output.flush()
 
 
@@ -36,16 +43,18 @@ def parse(job: ParseJob) -> Parsed:
     specs: list[bytes] = []
     lines: list[int] = []
     error: BaseException | None = None
-    with warnings.catch_warnings(record=True) as caught:
+    made: int | None = None
+    with warnings.catch_warnings(record=True) as caught, recording() as record:
         warnings.simplefilter("default")
         try:
-            for dag, line in load_file(job.file, job.root, job.timezone).collection:
+            for dag, made in load_file(job.file, job.root, job.timezone).collection:
                 specs.append(encode(to_spec(dag)))
-                lines.append(line)
+                lines.append(made)
         except BaseException as raised:
             error = raised
     seconds = time.monotonic() - started
-    modules = _local_modules(job)
+    modules = record.local_modules(job.root, but=job.file)
+    imports = record.times()
     said = _warnings(caught, job)
     if error is None:
         return Parsed(
@@ -53,30 +62,20 @@ def parse(job: ParseJob) -> Parsed:
             lines=tuple(lines),
             warnings=said,
             modules=modules,
+            imports=imports,
             seconds=seconds,
         )
     return Parsed(
-        error=trace.one_line(error),
-        error_line=trace.line_in(error, job.file),
+        error=trace.with_place(error, job.file, job.root),
+        # What is wrong with a finished graph came through no line of the file's.
+        error_line=trace.line_in(error, job.file) or made,
         traceback=trace.user_traceback(error),
         warnings=said,
         modules=modules,
+        lacked=trace.lacked_modules(error),
+        imports=imports,
         seconds=seconds,
     )
-
-
-def _local_modules(job: ParseJob) -> dict[str, str]:
-    """Modules of the user's own: those whose file is in the DAG folder and is not installed."""
-    root = os.path.realpath(job.root)
-    found = {}
-    for name, module in sorted(sys.modules.copy().items()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or file == job.file:
-            continue
-        path = os.path.realpath(file)
-        if path.startswith(root + os.sep) and not any(part in path for part in _INSTALLED):
-            found[name] = path
-    return found
 
 
 def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:
