@@ -83,7 +83,7 @@ ENTRIES = (
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
     ),
-    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List and show runs."),
+    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List, show, cancel and delete runs."),
     Entry(
         "tasks",
         "flow_cli.commands.tasks",

@@ -40,6 +40,8 @@ VERBS = {
     "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
     "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),
     "runs show": Verb((DAG, RUN), whole=(DAG, RUN), unknown=(DAG, "nope")),
+    "runs cancel": Verb((DAG, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope")),
+    "runs delete": Verb((DAG, RUN, "--dry-run"), whole=(RUN,), unknown=(DAG, "nope", "--dry-run")),
     "tasks list": Verb((DAG, RUN), whole=(TASK,), unknown=(DAG, "nope")),
     "tasks tries": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "tasks render": Verb((DAG, TASK, RUN), unknown=(DAG, "nope", RUN)),
