@@ -21,6 +21,7 @@ LISTS = [
 ]
 MISSING = [
     ("dags", "show", "nope"),
+    ("dags", "next", "nope"),
     ("dags", "pause", "nope"),
     ("dags", "errors", "nope.py"),
     ("run", "nope"),
@@ -62,6 +63,8 @@ WRONG = [
     ("conns", "add", "a", "--uri", "s3://key:secret/with/slash@b"),
     ("conns", "add", "../a", "--type", "http"),
     ("runs", "list", "--from", "soon"),
+    ("dags", "next", "sales", "--from", "soon"),
+    ("dags", "next", "sales", "-n", "0"),
 ]
 
 

@@ -50,8 +50,9 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
         if planned is None or planned.due_at > state.now:
             positions.append(position(dag.dag_id, dag.cursor, planned))
             continue
-        following = plan(spec, planned.next_cursor, state.now)
-        backlog = following is not None and following.due_at <= state.now
+        # One that waits for others cannot be due before the run that is made now has ended.
+        following = None if planned.alone else plan(spec, planned.next_cursor, state.now)
+        backlog = planned.alone or (following is not None and following.due_at <= state.now)
         if backlog and unfinished >= dag.max_active_runs:
             # The past waits for room: the DAG is woken when one of its runs ends.
             positions.append(Position(dag.dag_id, dag.cursor, None, None, None))
