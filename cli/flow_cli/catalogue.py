@@ -109,6 +109,12 @@ ENTRIES = (
         "List and print XComs, the values that tasks pass on.",
     ),
     Entry(
+        "why",
+        "flow_cli.commands.why",
+        Panel.PIPELINES,
+        "Explain what a task, a run or a DAG waits for, or why it ended so.",
+    ),
+    Entry(
         "clear",
         "flow_cli.commands.clear",
         Panel.REPAIR,

@@ -50,6 +50,7 @@ VERBS = {
         whole=(TASK,),
         unknown=(DAG, RUN, "nope", "failed", "--dry-run"),
     ),
+    "why": Verb((DAG, RUN, TASK), whole=(RUN, TASK), unknown=(DAG, RUN, "nope")),
     "clear": Verb(
         (DAG, RUN, "-t", TASK, "--dry-run"),
         whole=(RUN, TASK),

@@ -32,6 +32,7 @@ MISSING = [
     ("tasks", "list", "nope", "latest"),
     ("tasks", "mark", "nope", "latest", "a", "success", "--yes"),
     ("clear", "nope", "latest", "--yes"),
+    ("why", "nope"),
     ("grid", "nope"),
     ("xcom", "list", "nope", "latest"),
     ("pools", "delete", "nope", "--yes"),
