@@ -128,7 +128,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.CODE_MISSING: "try {number} of {allowed} did not find its code: {reason}",
     Code.MARKED: "{reason}",
     Code.CANCELLED: "{reason}",
-    Code.SKIPPED: "it skipped itself: {reason}",
+    Code.SKIPPED: "it was skipped: {reason}",
     Code.ENDED: "{reason}",
     Code.LEAVES: "of its {total} final tasks {ended}",
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",

@@ -70,7 +70,10 @@ def intervals(spec: DagSpec, not_before: datetime) -> Iterator[Interval]:
 
 
 def cursor_from_now(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
-    """Where a DAG begins, or goes on after a pause; see `flow.timetables.opening_cursor`."""
+    """Where a DAG begins, or goes on after a pause, an absence, or with another schedule.
+
+    See `flow.timetables.opening_cursor`.
+    """
     return opening_cursor(
         spec.timetable,
         start_date=spec.start_date,

@@ -48,10 +48,12 @@ def of_date(spec: DagSpec, date: datetime) -> Slice:
 def of_interval(spec: DagSpec, start: datetime, end: datetime) -> Slice:
     """The run of `[start, end)`, be it an interval of the schedule or not."""
     asked = Interval(as_utc(start), as_utc(end))
-    if asked.end < asked.start:
+    if asked.end <= asked.start:
+        wrong = "ends before it starts" if asked.end < asked.start else "is empty"
         raise UsageError(
-            f"the interval ends before it starts: {start.isoformat()} to {end.isoformat()}",
-            "write the earlier one first: --interval START END",
+            f"the interval {wrong}: {start.isoformat()} to {end.isoformat()}",
+            "write the earlier moment first, --interval START END; a run for one moment is "
+            "started with --date",
         )
     own = interval_of(spec.timetable, asked.start, spec.start_date)
     return Slice(asked.start, asked, interval_run=own == asked)

@@ -84,7 +84,7 @@ def mark(
             **marks.states(conn, locked.run_key, table),
             **{one.reference.task_id: state for one in wanted if not one.reference.map_index},
         }
-        verdict = _judge(graph, states, conn) if finished else None
+        verdict = _judge(graph, locked, states, conn) if finished else None
         if wanted and not dry_run:
             _write(conn, locked, graph, wanted, state, table)
             if verdict is not None and verdict != locked.state:
@@ -212,10 +212,13 @@ def _announce(
         change.tell(notify.WAKE)
 
 
-def _judge(graph: Graph, states: dict[str, TaskState], conn: Conn) -> RunState | None:
+def _judge(
+    graph: Graph, run: LockedRun, states: dict[str, TaskState], conn: Conn
+) -> RunState | None:
     """What the run's verdict is with these states."""
     view = View(tasks={task_id: TaskFacts(state) for task_id, state in states.items()})
-    return decide(graph, RunFacts(now=clock.now(conn)), (), view).verdict
+    facts = RunFacts(now=clock.now(conn), logical_date=run.logical_date)
+    return decide(graph, facts, (), view).verdict
 
 
 def _stays(

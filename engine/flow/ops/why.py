@@ -99,7 +99,8 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     )
     decision = Decision()
     if found.run.state == RunState.RUNNING:
-        decision = decide(graph, RunFacts(now=clock.now(conn)), None, view)
+        moment = RunFacts(now=clock.now(conn), logical_date=found.run.logical_date)
+        decision = decide(graph, moment, None, view)
     facts, concurrency = _facts(conn, dag)
     return OpenRun(found, graph, rows, view, decision, facts, concurrency)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from flow.store.connect import Conn
@@ -18,12 +19,14 @@ class LockedRun(NamedTuple):
     version: int
     spec_hash: str
     archived: bool
+    logical_date: datetime
 
 
 # Waits for schedulers that hold them, in order of key; states of tasks are read in a later
 # statement.
 _LOCK = """
-select r.run_key, r.dag_id, r.run_id, r.state, r.version, v.spec_hash, r.archived
+select r.run_key, r.dag_id, r.run_id, r.state, r.version, v.spec_hash, r.archived,
+  r.logical_date
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = any(%(run_keys)s::bigint[])
 order by r.run_key for no key update of r

@@ -22,6 +22,7 @@ class LockedRun(NamedTuple):
     dag_id: str
     spec_hash: str
     paused: bool
+    logical_date: datetime
 
 
 class Woken(NamedTuple):
@@ -55,6 +56,15 @@ class NewRun(NamedTuple):
     conf: str = "{}"
 
 
+class StartedRun(NamedTuple):
+    """A run that has left the queue. Its row was locked by that."""
+
+    run_key: int
+    dag_id: str
+    version: int
+    logical_date: datetime
+
+
 class EndedRun(NamedTuple):
     """A verdict to write."""
 
@@ -67,7 +77,7 @@ class EndedRun(NamedTuple):
 # Running runs, locked in key order; one that another scheduler holds is passed over. The states of
 # their tasks are read by a later statement: this one's snapshot may be older than the lock.
 _LOCK = """
-select r.run_key, r.dag_id, v.spec_hash, r.paused
+select r.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = any(%(run_keys)s::bigint[]) and r.state = 'running'
 order by r.run_key
@@ -112,7 +122,7 @@ from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version
+returning r.run_key, r.dag_id, r.version, r.logical_date
 """
 
 _END = """
@@ -177,7 +187,7 @@ def take_woken(limit: int, whole: int) -> str:
     of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
     """
     return (
-        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused "
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 
@@ -249,13 +259,13 @@ def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     return {dag_id: (running, unfinished) for dag_id, running, unfinished in rows}
 
 
-def start(conn: Conn, room: dict[str, int]) -> list[tuple[int, str, int]]:
-    """Start the oldest queued runs of DAGs that have room; (run_key, dag_id, version) of each."""
+def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
+    """Start the oldest queued runs of DAGs that have room."""
     open_ = {dag_id: count for dag_id, count in room.items() if count > 0}
     if not open_:
         return []
     rows = conn.execute(_START, {"dag_ids": list(open_), "room": list(open_.values())})
-    return [(run_key, dag_id, version) for run_key, dag_id, version in rows]
+    return [StartedRun._make(row) for row in rows]
 
 
 def end(conn: Conn, runs: Sequence[EndedRun]) -> None:

@@ -140,8 +140,19 @@ def _explain(fields: dict[str, str], problem: str) -> str:
     name = problem.removeprefix("Bad ")
     if name not in fields:
         return problem
+    if name == "day-of-month" and _has_day(fields[name]):
+        return "no day ever matches it"  # as of 30 February
     _, accepted = _FIELDS[name]
     return f"its {name} field {fields[name]!r} names nothing that exists (accepted: {accepted})"
+
+
+def _has_day(days: str) -> bool:
+    """Whether some month has one of these days."""
+    try:
+        CronSim(f"0 0 {days} * *", _ANY_DAY)
+    except (CronSimError, ValueError):
+        return False
+    return True
 
 
 def _sunday_is_0(item: Weekday) -> Weekday:

@@ -6,7 +6,8 @@ A fresh run is decided from the head of its spec alone (`flow.graph.head`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from datetime import datetime
+from typing import Final, NamedTuple
 
 from flow.decide import RunFacts, View, decide
 from flow.graph import Graph
@@ -17,12 +18,21 @@ from flow.states import RunState, RunType
 from flow.store import gates, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
-from flow.store.runs import NewRun
+from flow.store.runs import NewRun, StartedRun
 from flow.store.schedule import DueDag, Position, position
 from flow.timetables import Planned
 
 BATCH: Final = 500
 """DAGs handled in one transaction."""
+
+
+class _Fresh(NamedTuple):
+    """A run that has just started and has no rows."""
+
+    run_key: int
+    dag_id: str
+    graph: Graph
+    logical_date: datetime
 
 
 def create_due(conn: Conn, heads: Graphs) -> Written | None:
@@ -63,7 +73,7 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     schedule.move(conn, positions)
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
-        (created[run.dag_id], run.dag_id, by_id[run.dag_id])
+        _Fresh(created[run.dag_id], run.dag_id, by_id[run.dag_id], run.logical_date)
         for run in new
         if run.state is RunState.RUNNING and run.dag_id in created
     ]
@@ -85,14 +95,14 @@ def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
     )
 
 
-def _begin(conn: Conn, started: Sequence[tuple[int, str, Graph]], state: Gates) -> Written:
+def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates) -> Written:
     """First decision of runs that have just started and have no rows: nothing to read."""
-    facts = RunFacts(now=state.now, fresh=True)
     empty = View()
-    decided = [
-        DecidedRun(run_key, dag_id, graph, empty, decide(graph, facts, None, empty))
-        for run_key, dag_id, graph in started
-    ]
+    decided = []
+    for run_key, dag_id, graph, logical_date in started:
+        facts = RunFacts(state.now, fresh=True, logical_date=logical_date)
+        decision = decide(graph, facts, None, empty)
+        decided.append(DecidedRun(run_key, dag_id, graph, empty, decision))
     return write(conn, decided, state)
 
 
@@ -113,19 +123,19 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
 
 
 def _begin_or_resume(
-    conn: Conn, heads: Graphs, started: Sequence[tuple[int, str, int]], state: Gates
+    conn: Conn, heads: Graphs, started: Sequence[StartedRun], state: Gates
 ) -> Written:
     """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
     if not started:
         return Written()
-    hashes = versions.spec_hashes(conn, [(dag_id, version) for _, dag_id, version in started])
+    hashes = versions.spec_hashes(conn, [(run.dag_id, run.version) for run in started])
     found = heads.get(conn, hashes.values())
-    with_rows = {row.run_key for row in tasks.read_runs(conn, [key for key, _, _ in started])}
+    with_rows = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
     wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
-        (key, dag_id, found[hashes[dag_id, version]])
-        for key, dag_id, version in started
-        if key not in with_rows
+        _Fresh(run.run_key, run.dag_id, found[hashes[run.dag_id, run.version]], run.logical_date)
+        for run in started
+        if run.run_key not in with_rows
     ]
     return _begin(conn, fresh, state)
 

@@ -86,11 +86,11 @@ def _first_views(conn: Conn, open_runs: list[_OpenRun], woken: Woken) -> None:
 
 def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
     """Decide every run, reading what the decisions ask for beyond their first views."""
-    facts = RunFacts(now=state.now)
     waiting = open_runs
     rounds = 0
     while waiting:
         for one in waiting:
+            facts = RunFacts(now=state.now, logical_date=one.run.logical_date)
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
         rounds += 1
