@@ -37,5 +37,6 @@ def import_in_child(file: str) -> float:
 
 if __name__ == "__main__":
     preload.load(zygote_modules())
+    preload.freeze()
     times = [import_in_child(sys.argv[1]) for _ in range(int(sys.argv[2]))]
     print(json.dumps({"p50_ms": median(times) * 1000}))

@@ -17,6 +17,7 @@ from flow.process.events import ChildMessage
 from flow.process.host import Host
 from flow.process.messages import (
     CallbackJob,
+    Done,
     GetPreviousSuccess,
     GetVariable,
     Outcome,
@@ -27,6 +28,7 @@ from flow.process.messages import (
     Rendered,
     RenderJob,
     RunInfo,
+    StillCounts,
     TaskJob,
     Value,
 )
@@ -100,6 +102,8 @@ def reply(host: Host, event: ChildMessage) -> None:
     match event.message:
         case GetVariable(key="colour"):
             host.reply(event.job_id, Value(value="blue"))
+        case StillCounts():
+            host.reply(event.job_id, Done())
         case GetPreviousSuccess():
             host.reply(event.job_id, PreviousRun())
         case GetVariable():

@@ -33,6 +33,51 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.claim_tasks(by_worker bigint, on_host text, for_executor text, served text[], most integer) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer, try_number integer, max_tries integer, losses integer, retry_delay double precision, retry_backoff double precision, max_retry_delay double precision, execution_timeout double precision, executor text, queue text, dag_id text, run_id text, run_type text, version integer, logical_date timestamp with time zone, data_interval_start timestamp with time zone, data_interval_end timestamp with time zone, run_after timestamp with time zone, started_at timestamp with time zone, conf text, file text)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+-- Sets up to `most` queued tasks of an executor and its queues running, in admission order, passing
+-- over what other workers are taking; index task_queue, of each queue no more than the limit: with
+-- `queue = any(…)` every queued task was read and sorted for each claim. Opens the tries in the
+-- same statement, so a try that has a number and a start has a row.
+#variable_conflict use_column
+begin
+  return query
+  with picked as materialized (
+    select q.run_key, q.task_id, q.map_path
+    from unnest(served) as s(name),
+      lateral (select run_key, task_id, map_path, priority, rank from task_hot t
+        where t.state = 'queued' and t.executor = for_executor and t.queue = s.name
+        order by t.priority desc, t.rank, t.run_key, t.task_id limit most
+        for update skip locked) as q
+    order by q.priority desc, q.rank, q.run_key, q.task_id limit most),
+  claimed as (
+    update task_hot t set state = 'running', claim = t.claim + 1, worker = by_worker,
+      started_at = clock_timestamp(), reason = null
+    from picked p
+    where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
+      and t.state = 'queued'
+    returning t.*),
+  opened as (
+    insert into try_hot (run_key, task_id, map_path, try_number, claim, state, started_at, worker,
+      host, executor, queue)
+    select run_key, task_id, map_path, try_number, claim, 'running', started_at, worker, on_host,
+      executor, queue
+    from claimed
+    on conflict on constraint try_hot_pkey
+      do update set claim = excluded.claim, worker = excluded.worker, host = excluded.host,
+        state = 'running')
+  select c.run_key, c.task_id, c.map_path, c.claim, c.try_number, c.max_tries, c.losses,
+    c.retry_delay, c.retry_backoff, c.max_retry_delay, c.execution_timeout, c.executor, c.queue,
+    c.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
+    r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
+  from claimed c join run r on r.run_key = c.run_key join dag d on d.dag_id = c.dag_id
+  order by c.priority desc, c.rank, c.run_key, c.task_id;
+end $$;
+
 CREATE FUNCTION public.due_in() RETURNS TABLE(decide double precision, admit double precision, make double precision)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
@@ -132,6 +177,77 @@ begin
        from process, unnest(queues) as queue
        where role = 'work' and ended_at is null and not draining),
     (select coalesce(array_agg(name), '{}') from pool where slots >= 0);
+end $$;
+
+CREATE FUNCTION public.report_tries(run_keys bigint[], task_ids text[], map_paths text[], claims integer[], states text[], try_states text[], reasons text[], delays double precision[], agains boolean[], pids integer[], logs text[], exit_codes integer[], signals integer[], peaks bigint[], cpu_times double precision[], code_hashes text[], skips_ text[], values_ text[]) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+-- Everything that follows from ended tries, for those whose claim still counts: the task's state,
+-- the closed try, the return value, the wake-ups of the run and of a pool with a size. Rows are
+-- locked in order of key, so two reports and an operator's mark cannot wait for each other.
+-- A task that was cleared meanwhile was only waiting for this process to be dead: whatever it says
+-- of itself, its try is closed as restarted and the task is open to be decided anew.
+#variable_conflict use_column
+begin
+  return query
+  with said as materialized (
+    select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
+      again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
+    from unnest(run_keys, task_ids, map_paths, claims, states, try_states, reasons, delays, agains,
+      pids, logs, exit_codes, signals, peaks, cpu_times, code_hashes, skips_, values_)
+    as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
+      exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
+  current as materialized (
+    select s.run_key, s.task_id, s.map_path, s.claim, s.pid, s.log, s.exit_code, s.signal,
+      s.peak_rss, s.cpu_time, s.code_hash, t.try_number, t.pool, t.state = 'restarting' as cleared,
+      case t.state when 'running' then s.state else 'none' end as state,
+      case t.state when 'running' then s.try_state else 'restarted' end as try_state,
+      case t.state when 'running' then s.reason else t.reason end as reason,
+      case t.state when 'running' then s.delay end as delay,
+      case t.state when 'running' then s.skips end as skips,
+      case t.state when 'running' then s.value end as value,
+      s.again and t.state = 'running' as again
+    from task_hot t join said s
+      on t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = s.map_path
+    where t.claim = s.claim and t.state in ('running', 'restarting')
+    order by t.run_key, t.task_id, t.map_path for no key update of t),
+  ended as (
+    update task_hot t set state = c.state, worker = null, reason = c.reason,
+      try_number = t.try_number + c.again::int,
+      max_tries = t.max_tries + c.again::int,
+      losses = case when c.again then t.losses + 1 else 0 end,
+      due_at = clock_timestamp() + make_interval(secs => c.delay),
+      scheduled_at = case when c.again then clock_timestamp() else t.scheduled_at end,
+      queued_at = case when c.again or c.cleared then null else t.queued_at end,
+      started_at = case when c.cleared then null else t.started_at end,
+      ended_at = case when c.again or c.cleared then null else clock_timestamp() end,
+      skips = string_to_array(c.skips, ',')
+    from current c
+    where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
+  closed as (
+    update try_hot y set state = c.try_state, ended_at = clock_timestamp(), reason = c.reason,
+      pid = coalesce(c.pid, y.pid), log = coalesce(c.log, y.log),
+      exit_code = c.exit_code, signal = c.signal, peak_rss = c.peak_rss, cpu_time = c.cpu_time,
+      code_hash = c.code_hash
+    from current c
+    where y.run_key = c.run_key and y.task_id = c.task_id and y.map_path = c.map_path
+      and y.try_number = c.try_number),
+  stored as (
+    insert into xcom_hot (run_key, task_id, map_path, try_number, key, value)
+    select run_key, task_id, map_path, try_number, 'return_value', value from current
+    where value is not null
+    on conflict on constraint xcom_hot_pkey do update set value = excluded.value),
+  woken as (
+    insert into wakeup (kind, run_key, task_id, name)
+    select 'run', run_key, task_id, null from current
+    union all
+    select distinct 'pool', null::bigint, null, p.name
+    from current c join pool p on p.name = c.pool
+    where p.slots >= 0)
+  select run_key, task_id, map_path, claim from current where not cleared;
 end $$;
 
 CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint

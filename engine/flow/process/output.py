@@ -11,6 +11,7 @@ import os
 import sys
 from datetime import UTC, datetime
 from io import TextIOWrapper
+from typing import TextIO
 
 
 class LineFormatter(logging.Formatter):
@@ -35,7 +36,12 @@ def prepare() -> None:
         os.dup2(nothing, 0)
         os.close(nothing)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for all its life
-    handler = logging.StreamHandler(sys.stdout)
+    log_to(sys.stdout)
+
+
+def log_to(stream: TextIO) -> None:
+    """Have all loggers write lines of level INFO and above to one stream."""
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(LineFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

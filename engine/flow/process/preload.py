@@ -45,14 +45,15 @@ MODULES: Final = (
 
 
 def load(modules: Iterable[str]) -> None:
-    """Import modules and keep the collector from touching, and so copying, their memory.
-
-    One that fails is reported and left to the children: it costs them time and nothing else.
-    """
+    """Import modules; one that fails is reported and left to the children, whom it costs time."""
     for name in modules:
         try:
             importlib.import_module(name)
         except Exception as error:
             sys.stderr.write(f"flow: cannot load {name} ahead: {type(error).__name__}: {error}\n")
+
+
+def freeze() -> None:
+    """Keep the collector, here and in the children, from touching the memory that they share."""
     gc.collect()
     gc.freeze()

@@ -19,7 +19,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
@@ -167,8 +167,12 @@ def main(
     arguments: list[str],
     entries: child.Entries = child.ENTRIES,
     modules: Iterable[str] = preload.MODULES,
+    rehearse: Callable[[], None] = lambda: None,
 ) -> None:
-    """Become the zygote; returns when its work is over."""
+    """Become the zygote; returns when its work is over.
+
+    `rehearse` does what children do, so that their memory is ready before the first fork.
+    """
     control, spare, limit = map(int, arguments)
     signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     prctl.become_subreaper()
@@ -178,8 +182,12 @@ def main(
         assert isinstance(stream, io.TextIOWrapper)
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     preload.load([*modules, *sorted(child.modules(entries))])
+    rehearse()
+    preload.freeze()
     Zygote(socket.socket(fileno=control), spare, limit, entries).run()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    from flow.process import warm  # only here: it brings along what other entries do not need
+
+    main(sys.argv[1:], rehearse=warm.up)

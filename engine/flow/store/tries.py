@@ -99,41 +99,14 @@ class Report(NamedTuple):
     log: str | None = None
 
 
-# In admission order, passing over what other workers are taking; index task_queue, of each queue no
-# more than the limit: with `queue = any(…)` every queued task was read and sorted for each claim.
-# Opens the try in the same statement, so a try that has a number and a start has a row. Locks the
-# tasks it takes, and for a moment as many of each further queue it serves.
+# Takes queued tasks and opens their tries; index task_queue. Locks the tasks it takes, and for a
+# moment as many of each further queue it serves. A function of the schema: see there.
 _CLAIM = """
-with picked as materialized (
-  select q.run_key, q.task_id, q.map_path
-  from unnest(%(queues)s::text[]) as served(queue),
-    lateral (select run_key, task_id, map_path, priority, rank from task_hot t
-      where t.state = 'queued' and t.executor = %(executor)s and t.queue = served.queue
-      order by t.priority desc, t.rank, t.run_key, t.task_id limit %(limit)s
-      for update skip locked) as q
-  order by q.priority desc, q.rank, q.run_key, q.task_id limit %(limit)s),
-claimed as (
-  update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
-    started_at = clock_timestamp(), reason = null, stop_reason = null
-  from picked p
-  where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
-    and t.state = 'queued'
-  returning t.*),
-opened as (
-  insert into try_hot (run_key, task_id, map_path, try_number, claim, state, started_at, worker,
-    host, executor, queue)
-  select run_key, task_id, map_path, try_number, claim, 'running', started_at, worker, %(host)s,
-    executor, queue
-  from claimed
-  on conflict (run_key, task_id, map_path, try_number)
-    do update set claim = excluded.claim, worker = excluded.worker, host = excluded.host,
-      state = 'running')
-select c.run_key, c.task_id, c.map_path, c.claim, c.try_number, c.max_tries, c.losses,
-  c.retry_delay, c.retry_backoff, c.max_retry_delay, c.execution_timeout, c.executor, c.queue,
-  c.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
-  r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
-from claimed c join run r on r.run_key = c.run_key join dag d on d.dag_id = c.dag_id
-order by c.priority desc, c.rank, c.run_key, c.task_id
+select run_key, task_id, map_path, claim, try_number, max_tries, losses, retry_delay, retry_backoff,
+  max_retry_delay, execution_timeout, executor, queue, dag_id, run_id, run_type, version,
+  logical_date, data_interval_start, data_interval_end, run_after, started_at, conf, file
+from claim_tasks(%(worker)s::bigint, %(host)s::text, %(executor)s::text, %(queues)s::text[],
+  %(limit)s::int)
 """
 
 _STARTED = """
@@ -144,69 +117,15 @@ where y.run_key = s.run_key and y.task_id = s.task_id and y.map_path = s.map_pat
   and y.claim = s.claim and y.ended_at is null
 """
 
-# Everything that follows from ended tries, for those whose claim still counts: the task's state,
-# the closed try, the return value, the wake-ups of the run and of a pool with a size. Rows are
-# locked in order of key, so two reports and an operator's mark cannot wait for each other.
-# A task that was cleared meanwhile was only waiting for this process to be dead: whatever it says
-# of itself, its try is closed as restarted and the task is open to be decided anew.
+# Everything that follows from ended tries, for those whose claim still counts. Locks the tasks in
+# order of key. A function of the schema: see there.
 _REPORT = """
-with said as materialized (
-  select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
-    again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
-  from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[], %(claim)s::int[],
-    %(state)s::text[], %(try_state)s::text[], %(reason)s::text[], %(delay)s::float8[],
-    %(again)s::bool[], %(pid)s::int[], %(log)s::text[], %(exit_code)s::int[],
-    %(signal)s::int[], %(peak_rss)s::bigint[], %(cpu_time)s::float8[], %(code_hash)s::text[],
-    %(skips)s::text[], %(value)s::text[])
-  as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
-    exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
-current as materialized (
-  select s.run_key, s.task_id, s.map_path, s.claim, s.pid, s.log, s.exit_code, s.signal,
-    s.peak_rss, s.cpu_time, s.code_hash, t.try_number, t.pool, t.state = 'restarting' as cleared,
-    case t.state when 'running' then s.state else 'none' end as state,
-    case t.state when 'running' then s.try_state else 'restarted' end as try_state,
-    case t.state when 'running' then s.reason else t.reason end as reason,
-    case t.state when 'running' then s.delay end as delay,
-    case t.state when 'running' then s.skips end as skips,
-    case t.state when 'running' then s.value end as value,
-    s.again and t.state = 'running' as again
-  from task_hot t join said s
-    on t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = s.map_path
-  where t.claim = s.claim and t.state in ('running', 'restarting')
-  order by t.run_key, t.task_id, t.map_path for no key update of t),
-ended as (
-  update task_hot t set state = c.state, worker = null, reason = c.reason,
-    try_number = t.try_number + c.again::int,
-    max_tries = t.max_tries + c.again::int,
-    losses = case when c.again then t.losses + 1 else 0 end,
-    due_at = clock_timestamp() + make_interval(secs => c.delay),
-    scheduled_at = case when c.again then clock_timestamp() else t.scheduled_at end,
-    queued_at = case when c.again or c.cleared then null else t.queued_at end,
-    started_at = case when c.cleared then null else t.started_at end,
-    ended_at = case when c.again or c.cleared then null else clock_timestamp() end,
-    skips = string_to_array(c.skips, ',')
-  from current c
-  where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
-closed as (
-  update try_hot y set state = c.try_state, ended_at = clock_timestamp(), reason = c.reason,
-    pid = coalesce(c.pid, y.pid), log = coalesce(c.log, y.log),
-    exit_code = c.exit_code, signal = c.signal, peak_rss = c.peak_rss, cpu_time = c.cpu_time,
-    code_hash = c.code_hash
-  from current c
-  where y.run_key = c.run_key and y.task_id = c.task_id and y.map_path = c.map_path
-    and y.try_number = c.try_number),
-stored as (
-  insert into xcom_hot (run_key, task_id, map_path, try_number, key, value)
-  select run_key, task_id, map_path, try_number, 'return_value', value from current
-  where value is not null
-  on conflict (run_key, task_id, map_path, try_number, key) do update set value = excluded.value),
-woken as (
-  insert into wakeup (kind, run_key, task_id, name)
-  select 'run', run_key, task_id, null from current
-  union all
-  select distinct 'pool', null::bigint, null, p.name from current c join pool p on p.name = c.pool
-  where p.slots >= 0)
-select run_key, task_id, map_path, claim from current where not cleared
+select run_key, task_id, map_path, claim
+from report_tries(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[],
+  %(claim)s::int[], %(state)s::text[], %(try_state)s::text[], %(reason)s::text[],
+  %(delay)s::float8[], %(again)s::bool[], %(pid)s::int[], %(log)s::text[], %(exit_code)s::int[],
+  %(signal)s::int[], %(peak_rss)s::bigint[], %(cpu_time)s::float8[], %(code_hash)s::text[],
+  %(skips)s::text[], %(value)s::text[])
 """
 
 # Tries that a process left open; index try_open. Locks the tasks in order of key.
