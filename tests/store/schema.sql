@@ -56,7 +56,7 @@ begin
     order by q.priority desc, q.rank, q.run_key, q.task_id limit most),
   claimed as (
     update task_hot t set state = 'running', claim = t.claim + 1, worker = by_worker,
-      started_at = clock_timestamp(), reason = null
+      started_at = clock_timestamp(), reason = null, stop_reason = null
     from picked p
     where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
       and t.state = 'queued'

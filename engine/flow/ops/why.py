@@ -25,6 +25,8 @@ from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
 
+__all__ = ["Answer", "Reason", "why"]
+
 SHOWN: Final = 20
 """Unfinished tasks of a run that are explained one by one."""
 
