@@ -12,6 +12,10 @@ from flow.timetables.zone_names import zone_name
 class Written:
     """What `schedule=` takes besides texts and timedeltas."""
 
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({arguments})"
+
     def timetable(self, dag_id: str, timezone: str) -> Timetable:
         """The timetable of a DAG, as it is stored.
 
