@@ -6,12 +6,14 @@ in success, nothing is left running, and the sweep that repairs what cannot happ
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
+from pathlib import Path
 
 import psutil
 import pytest
@@ -61,8 +63,9 @@ STARTING = {
 """Points that a role comes by when it starts after another one's death."""
 
 PARSING = around(
-    "parse.register", "parse.heartbeat", "parse.store", "parse.fail", "parse.hide", "parse.retire"
-)
+    "parse.register", "parse.heartbeat", "parse.take", "parse.store", "parse.fail", "parse.hide",
+    "parse.give_back", "parse.refuse", "parse.succeed", "parse.retire",
+)  # fmt: skip
 
 ENDING = [
     ("work.drain.before_commit", "schedule.retire.before_commit"),
@@ -191,7 +194,7 @@ def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
 
         def provoke(point: str) -> None:
             match point.rpartition(".")[0]:
-                case "parse.store":
+                case "parse.take" | "parse.store":
                     _write_other(deployment, point.replace(".", "_"))
                 case "parse.fail":
                     deployment.write("broken.py", f"1 / 0  # {point}")
@@ -199,12 +202,36 @@ def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
                     deployment.write("broken.py", "1 / 0")
                     deployment.parse()
                     (deployment.dags / "broken.py").unlink()
+                case "parse.give_back":
+                    deployment.write("restless.py", RESTLESS)
+                case "parse.refuse":
+                    _illegible(deployment, point).touch()
+                case "parse.succeed":
+                    died = deployment.start("parse")
+                    wait_until(lambda: "parsing" in died.text(), "a parser to be killed")
+                    died.kill()
 
         yield deployment, provoke
+        for point in around("parse.refuse"):
+            _illegible(deployment, point).unlink()
         deployment.parse()
         found = deployment.ask("tasks", "list", "other", deployment.run("other"))
         assert [task["task_id"] for task in found] == ["parse_store_after_commit"]
         assert deployment.ask("dags", "errors") == []
+
+
+RESTLESS = """
+from pathlib import Path
+
+text = Path(__file__).read_text()
+if "changed" + " while" not in text:
+    Path(__file__).write_text(text + "# changed" + " while it was imported")
+"""
+
+
+def _illegible(deployment: Deployment, point: str) -> Path:
+    """A DAG file whose name is not UTF-8."""
+    return Path(os.fsdecode(os.fsencode(deployment.dags / point) + b"\xff.py"))
 
 
 def _tell_to_end(parser: Role) -> None:

@@ -26,6 +26,17 @@ def test_changed_files_fill_all_processes_and_bad_ones_have_their_own() -> None:
     assert len(queue) == 0
 
 
+def test_what_has_changed_itself_goes_before_what_reads_it() -> None:
+    queue = Queue(1)
+    queue.add(Waiting(f"reads_{number}") for number in range(3))
+    queue.add([Waiting("changed", own=True), Waiting("reads_1", own=True), Waiting("reads_1")])
+    assert queue.next(9) == ["changed", "reads_1", "reads_0", "reads_2"]
+    assert len(queue) == 4
+    assert take_all(queue) == ["changed"]
+    queue.add([Waiting("changed", own=True)])
+    assert len(queue) == 3
+
+
 def test_a_slow_one_leaves_its_place_to_others_and_goes_on() -> None:
     queue = Queue(1)
     queue.add([Waiting("slow"), Waiting("two"), Waiting("three")])

@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 _MOST_SWEEPS: Final = 3
 """Sweeps of `run_once`: a file that changes while it is imported is imported again."""
-_REST: Final = 5.0
-"""Between two sweeps at least so many times what the last one took, whatever changes."""
+_REST: Final = 4.0
+"""Between two sweeps at least so many times the CPU of the last one, whatever changes."""
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
 
@@ -108,6 +108,7 @@ class Parser:
         self._variables = Snapshot(settings.read)
         self._seen = Scan()
         self._sweep_at = 0.0
+        self._swept_at = 0.0
         self._rested_at = 0.0
         self._look_at = 0.0
 
@@ -154,7 +155,7 @@ class Parser:
     def sweep(self) -> None:
         """Look at the folders once and let what should be parsed wait for it."""
         memory = self._memory
-        began = time.monotonic()
+        began, used = time.monotonic(), time.process_time()
         self._sweep_at = began + self._settings.interval
         self._seen = folders.scan(self._settings.folders, regexp=self._settings.regexp_ignore)
         self._warn_unreadable()
@@ -163,7 +164,7 @@ class Parser:
         if planned.gone:
             self._storing.hide(planned.gone)
         self._refuse_illegible(known)
-        changed = [Waiting(path) for path in planned.changed]
+        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
         # Several processors start in different places, and so seldom want the same file.
         random.shuffle(changed)
         self._queue.add(changed)
@@ -171,8 +172,8 @@ class Parser:
         if planned.gone:
             self._requeue_freed()
         memory.before = {*self._seen.files, *self._seen.illegible}
-        ended = time.monotonic()
-        self._rested_at = ended + _REST * (ended - began)
+        self._swept_at = began
+        self._rested_at = time.monotonic() + _REST * (time.process_time() - used)
 
     def turn(self) -> None:
         """Take what the imports have to say, stop those that are overdue, start others."""
@@ -224,6 +225,12 @@ class Parser:
     def _state(self, path: str, modules: Mapping[str, str], keys: Collection[str]) -> State:
         stamps = self._variables.stamps(keys) if keys else {}
         return State(self._memory.fingerprints.code(path, modules), stamps)
+
+    def _is_own(self, path: str) -> bool:
+        """Whether a file that is to be parsed is new or has changed itself since the last sweep."""
+        memory = self._memory
+        new = memory.before is not None and path not in memory.before
+        return new or memory.fingerprints.changed_since([path], self._swept_at)
 
     def _warn_unreadable(self) -> None:
         unreadable = self._seen.unreadable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Final, NamedTuple
@@ -15,10 +14,22 @@ class Waiting(NamedTuple):
     """A file in the queue."""
 
     path: str
+    own: bool = False
+    """It has changed itself, so somebody waits for it: before those that read what has changed."""
     again: bool = False
     """It failed or was slow before, so it may well use up its time limit."""
     alone: bool = False
     """All processes died when it was parsed: nothing else is parsed beside it."""
+
+    @property
+    def lane(self) -> int:
+        """Its place among the lanes; the lower one is the better one."""
+        if self.alone:
+            return _ALONE
+        return _AGAIN if self.again else _OWN if self.own else _READS
+
+
+_OWN, _READS, _AGAIN, _ALONE = range(4)
 
 
 class Queue:
@@ -31,14 +42,12 @@ class Queue:
 
     def __init__(self, slots: int) -> None:
         self._slots = slots
-        self._changed: deque[Waiting] = deque()
-        self._again: deque[Waiting] = deque()
-        self._alone: deque[Waiting] = deque()
+        self._lanes: tuple[dict[str, Waiting], ...] = ({}, {}, {}, {})
         self._running: dict[str, Waiting] = {}
         self._slow: set[str] = set()
 
     def __len__(self) -> int:
-        return len(self._changed) + len(self._again) + len(self._alone)
+        return sum(map(len, self._lanes))
 
     @property
     def running(self) -> set[str]:
@@ -47,38 +56,38 @@ class Queue:
 
     def next(self, count: int) -> list[str]:
         """The files that would be taken next, if every process were free."""
-        return [one.path for one in islice(chain(self._changed, self._again), count)]
+        return list(islice(chain(*self._lanes[:_ALONE]), count))
 
     def add(self, files: Iterable[Waiting]) -> None:
-        """Let files wait, none twice; one that has changed leaves the lane of the bad ones."""
-        files = [one for one in files if one.path not in self._running]
-        changed = {one.path for one in files if not one.again and not one.alone}
-        for lane in (self._again, self._alone):
-            kept = [one for one in lane if one.path not in changed]
-            lane.clear()
-            lane.extend(kept)
-        present = {one.path for lane in (self._changed, self._again, self._alone) for one in lane}
+        """Let files wait, none twice; one that waits already can only come to a better lane."""
         for one in files:
-            if one.path not in present:
-                present.add(one.path)
-                lane = self._alone if one.alone else self._again if one.again else self._changed
-                lane.append(one)
+            before = next((lane for lane in self._lanes if one.path in lane), None)
+            if one.path in self._running or (before and before[one.path].lane <= one.lane):
+                continue
+            if before:
+                del before[one.path]
+            self._lanes[one.lane][one.path] = one
 
     def take(self) -> Waiting | None:
         """The next file to start; None when there is none or no process for it."""
         if any(one.alone for one in self._running.values()):
             return None
-        if self._changed and len(self._running) - len(self._slow) < self._slots:
-            one = self._changed.popleft()
-        elif self._again and len(self._slow) < self._slots:
-            one = self._again.popleft()
-            self._slow.add(one.path)
-        elif self._alone and not self._running:
-            one = self._alone.popleft()
-        else:
+        lane = self._next_lane()
+        if lane is None:
             return None
+        one = lane.pop(next(iter(lane)))
+        if one.lane == _AGAIN:
+            self._slow.add(one.path)
         self._running[one.path] = one
         return one
+
+    def _next_lane(self) -> dict[str, Waiting] | None:
+        own, reads, again, alone = self._lanes
+        if (own or reads) and len(self._running) - len(self._slow) < self._slots:
+            return own or reads
+        if again and len(self._slow) < self._slots:
+            return again
+        return alone if alone and not self._running else None
 
     def yields(self, path: str) -> bool:
         """Whether a file that has been running for `SLOW` has to make room for others."""
@@ -87,7 +96,7 @@ class Queue:
         if len(self._slow) < self._slots:
             self._slow.add(path)
             return False
-        return bool(self._changed)
+        return any(self._lanes[:_AGAIN])
 
     def done(self, path: str) -> Waiting:
         """A file that was taken is not being parsed any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Final
 
 import psycopg
 
@@ -14,6 +15,9 @@ from flow.store.dags import Definition, Stored
 from flow.store.notify import WAKE, Notifier
 
 log = logging.getLogger(__name__)
+
+_COALESCE: Final = 0.1
+"""Seconds between two notifications: thousands of new files wake schedulers ten times a second."""
 
 
 class TakenOver(Exception):
@@ -27,7 +31,7 @@ class Storing:
         self._conn = conn
         self._settle = settle
         self._paused = paused
-        self._notifier = Notifier()
+        self._notifier = Notifier(_COALESCE)
 
     def store(self, file: ParsedFile, found: Failure | list[Definition]) -> bool:
         """Store what an import has found; whether ids were given up. Raises `TakenOver`."""

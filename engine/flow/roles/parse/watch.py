@@ -18,6 +18,8 @@ from typing import Final, Self
 import watchfiles
 
 log = logging.getLogger(__name__)
+# It would tell of each change, of which most are nobody's business.
+logging.getLogger(watchfiles.__name__).setLevel(logging.WARNING)
 
 _STEP: Final = 50
 """Milliseconds of silence after which news are told."""
