@@ -10,10 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from flow.authoring import runtime
+from flow.authoring.dag import DAG
 from flow.authoring.serialise import to_spec
 from flow.graph import encode
-from flow.process import output, trace
+from flow.process import ahead, output, trace
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
 from flow.process.messages import Parsed, ParseJob
@@ -25,14 +28,18 @@ _INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{o
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
     output.prepare()
-    runtime.use(LineRuntime(line))
-    line.send(parse(job))
+    asking = LineRuntime(line)
+    runtime.use(asking)
+    parsed, dags = parse(job)
+    evaluated = ahead.evaluate(dags, asking.schedule_position)
+    line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
     output.flush()
 
 
-def parse(job: ParseJob) -> Parsed:
+def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
     """The DAGs of a file, or its error: whatever the file raises, also `SystemExit`."""
     started = time.monotonic()
+    dags: list[DAG] = []
     specs: list[bytes] = []
     lines: list[int] = []
     error: BaseException | None = None
@@ -42,20 +49,22 @@ def parse(job: ParseJob) -> Parsed:
             for dag, line in load_file(job.file, job.root, job.timezone).collection:
                 specs.append(encode(to_spec(dag)))
                 lines.append(line)
+                dags.append(dag)
         except BaseException as raised:
             error = raised
     seconds = time.monotonic() - started
     modules = _local_modules(job)
     said = _warnings(caught, job)
     if error is None:
-        return Parsed(
+        parsed = Parsed(
             specs=tuple(specs),
             lines=tuple(lines),
             warnings=said,
             modules=modules,
             seconds=seconds,
         )
-    return Parsed(
+        return parsed, dags
+    failed = Parsed(
         error=trace.one_line(error),
         error_line=trace.line_in(error, job.file),
         traceback=trace.user_traceback(error),
@@ -63,6 +72,7 @@ def parse(job: ParseJob) -> Parsed:
         modules=modules,
         seconds=seconds,
     )
+    return failed, []
 
 
 def _local_modules(job: ParseJob) -> dict[str, str]:

@@ -13,6 +13,7 @@ import msgspec
 from flow.errors import InvalidDag
 from flow.timetables import words
 from flow.timetables.cron import load_cron
+from flow.timetables.custom import Custom
 from flow.timetables.kind import Catchup, Interval, later
 from flow.timetables.recurring import Intervals, Triggers
 from flow.timetables.ticks import TICK, CronTicks, DeltaTicks, ListedTicks, Ticks, UnionTicks
@@ -219,6 +220,10 @@ class _Single(msgspec.Struct, frozen=True, tag_field="kind"):
         """None comes."""
         return None
 
+    def due_at(self, interval: Interval) -> datetime:
+        """At the interval's end."""
+        return interval.end
+
     def cursor_after(self, interval: Interval, anchor: datetime | None) -> datetime:
         """The interval's end."""
         return interval.end
@@ -320,7 +325,15 @@ class Never(_Single, frozen=True, tag="never"):
 
 
 Timetable = (
-    CronInterval | DeltaInterval | CronTrigger | DeltaTrigger | Events | Once | Continuous | Never
+    CronInterval
+    | DeltaInterval
+    | CronTrigger
+    | DeltaTrigger
+    | Events
+    | Once
+    | Continuous
+    | Never
+    | Custom
 )
 """Every kind of timetable that is stored; msgspec tells them apart by `kind`."""
 

@@ -26,7 +26,7 @@ from flow.roles.parse.folders import Scan
 from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.plan import Attempt, Sight
 from flow.roles.parse.queue import Queue, Waiting
-from flow.store import dag_files, dags
+from flow.store import dag_files, dag_intervals, dags
 from flow.store.connect import Conn, transaction
 from flow.store.dag_files import Failure, KnownFile, ParsedFile
 from flow.store.dags import Definition, Stored
@@ -142,6 +142,7 @@ class Parser:
         self._queue.add(Waiting(path, again=True) for path in planned.again)
         if planned.gone:
             self._requeue_freed()
+        self._evaluate_again()
         memory.before = contents
 
     def turn(self) -> None:
@@ -278,6 +279,12 @@ class Parser:
         """Parse files that were refused an id which has just become free."""
         freed = (path for path in dag_files.freed(self._conn) if path in self._seen.files)
         self._queue.add(Waiting(path, again=True) for path in freed)
+
+    def _evaluate_again(self) -> None:
+        """Import files with timetables of the user's own whose stored intervals run out."""
+        with transaction(self._conn, "parse.refresh"):
+            low = dag_intervals.take_low(self._conn)
+        self._queue.add(Waiting(path, again=True) for path in low & self._seen.files.keys())
 
     def _refuse_illegible(self, known: dict[str, KnownFile]) -> None:
         failure = Failure("the name of this file is not UTF-8 text: rename it")

@@ -15,7 +15,7 @@ from flow.graph.plan import plan
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
-from flow.store import gates, runs, schedule, tasks, versions, wakeups
+from flow.store import dag_intervals, gates, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.runs import NewRun, StartedRun
@@ -50,11 +50,12 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
     state = gates.read(conn)
     found = heads.get(conn, (dag.spec_hash for dag in due))
+    specs = dag_intervals.complete(conn, {d.dag_id: found[d.spec_hash].spec for d in due})
     counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
     positions: list[Position] = []
     for dag in due:
-        spec = found[dag.spec_hash].spec
+        spec = specs[dag.dag_id]
         running, unfinished = counts.get(dag.dag_id, (0, 0))
         planned = plan(spec, dag.cursor, state.now)
         if planned is None or planned.due_at > state.now:
@@ -143,10 +144,11 @@ def _begin_or_resume(
 def _take_up_backlog(conn: Conn, heads: Graphs, locked: Sequence[DueDag], state: Gates) -> None:
     """Plan anew; a DAG whose past had to wait for room becomes due again."""
     found = heads.get(conn, (dag.spec_hash for dag in locked))
+    specs = dag_intervals.complete(conn, {d.dag_id: found[d.spec_hash].spec for d in locked})
     schedule.move(
         conn,
         [
-            position(dag.dag_id, dag.cursor, plan(found[dag.spec_hash].spec, dag.cursor, state.now))
+            position(dag.dag_id, dag.cursor, plan(specs[dag.dag_id], dag.cursor, state.now))
             for dag in locked
         ],
     )
