@@ -26,6 +26,7 @@ from flow.process.messages import (
     FromChild,
     GetConnection,
     GetPreviousSuccess,
+    GetSchedulePosition,
     GetVariable,
     Message,
     Outcome,
@@ -34,6 +35,7 @@ from flow.process.messages import (
     PushXCom,
     Refused,
     RunInfo,
+    SchedulePosition,
     SetVariable,
     TaskJob,
     ToChild,
@@ -107,6 +109,8 @@ def answer(memory: MemoryRuntime, request: Message) -> ToChild:
                 return Value(value=memory.get_connection(conn_id))
             case GetPreviousSuccess():
                 return PreviousRun(**memory.previous_success()._asdict())
+            case GetSchedulePosition():
+                return SchedulePosition()
             case PullXCom():
                 found = memory.pull_xcoms(
                     task_ids=request.task_ids or (),
