@@ -28,7 +28,7 @@ NEEDS = ["flow runs delete"]
 BREAKS = [
     # Whoever plans once plans again.
     Break(
-        "engine/flow/timetables/kinds.py",
+        "engine/flow/timetables/single.py",
         "return Interval(only, only) if cursor is None else None",
         "return Interval(only, only) if cursor != start_date else None",
     ),

@@ -49,8 +49,8 @@ BREAKS = [
     # What a command did before it was refused or killed stays.
     Break(
         "engine/flow/store/connect.py",
-        '        f"begin; set local statement_timeout',
-        '        f"set statement_timeout',
+        '        "begin",\n',
+        "",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""How a try has ended, once its whole process tree is dead: pure.
+"""How a try has ended, once its job is over: pure.
 
 Whoever supervises tries asks here: a worker, which writes the ending to the store, and `flow test`,
 which keeps it in memory.

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from psycopg import Cursor
+
 from flow.decide import Candidate
 from flow.store import arrays
 from flow.store.connect import Conn, Row
@@ -21,14 +23,8 @@ class Gates(NamedTuple):
     """Pools that have a size; all others are unlimited."""
 
 
-# One small statement for three answers: time, served queues, limited pools.
-_GATES = """
-select clock_timestamp(),
-  (select coalesce(array_agg(distinct executor || ' ' || queue), '{}')
-     from process, unnest(queues) as queue
-     where role = 'work' and ended_at is null and not draining),
-  (select coalesce(array_agg(name), '{}') from pool where slots >= 0)
-"""
+# Three answers in one: time, served queues, limited pools. Locks nothing.
+READ = "select now, served, limited from open_gates()"
 
 # Active tasks of some runs; index task_unfinished. Exact under the runs' locks.
 _ACTIVE_IN_RUNS = """
@@ -152,8 +148,13 @@ select count(*) from returned
 
 def read(conn: Conn) -> Gates:
     """Time, served queues and limited pools."""
-    row = conn.execute(_GATES).fetchone()
-    assert row is not None  # a select without a from clause has one row
+    return found(conn.execute(READ))
+
+
+def found(answer: Cursor[Row]) -> Gates:
+    """What `READ` has answered."""
+    row = answer.fetchone()
+    assert row is not None  # the function returns one row
     now, served, limited = row
     pairs = frozenset(
         (executor, queue) for executor, _, queue in (s.partition(" ") for s in served)

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from psycopg import Cursor
+
 from flow.states import RunState, RunType
 from flow.store import arrays
-from flow.store.connect import Conn
+from flow.store.connect import Conn, Row
+from flow.store.tasks import TaskRow
+from flow.store.wakeups import BUSY_AGAIN
 
 
 class LockedRun(NamedTuple):
@@ -19,6 +23,19 @@ class LockedRun(NamedTuple):
     spec_hash: str
     paused: bool
     logical_date: datetime
+
+
+class Woken(NamedTuple):
+    """What was taken of the wake-ups of runs."""
+
+    wakeups: int
+    """How many, of whatever runs."""
+    runs: list[LockedRun]
+    """Those of them that this transaction holds now."""
+    changed: dict[int, set[str] | None]
+    """By run_key the tasks that changed; None: anything may have changed."""
+    tasks: dict[int, list[TaskRow]]
+    """By run_key all rows of those of the runs that have few."""
 
 
 class NewRun(NamedTuple):
@@ -137,6 +154,40 @@ _ARCHIVE = tuple(
         ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
     )
 )
+
+
+def take_woken(limit: int, whole: int) -> str:
+    """The statement that takes up to `limit` due wake-ups of runs, to travel with a begin.
+
+    It locks the wake-ups, then their runs that are running, passing over what another scheduler
+    holds; deletes the wake-ups that need no other look; and reads under the lock, in a statement
+    of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
+    """
+    return (
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused "
+        f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
+    )
+
+
+def woken(answer: Cursor[Row]) -> Woken:
+    """What `take_woken` has taken."""
+    rows = answer.fetchall()
+    locked = {row[3]: row for row in rows if row[4] is not None}
+    return Woken(
+        wakeups=sum(row[0] for row in rows),
+        runs=[LockedRun._make(row[3:]) for row in locked.values()],
+        changed={key: None if row[1] is None else set(row[1]) for key, row in locked.items()},
+        tasks={key: _task_rows(key, row[2]) for key, row in locked.items() if row[2] is not None},
+    )
+
+
+def _task_rows(
+    run_key: int, tasks: list[tuple[str, str, str | None, list[str] | None]]
+) -> list[TaskRow]:
+    return [
+        TaskRow(run_key, task_id, state, datetime.fromisoformat(due) if due else None, skips)
+        for task_id, state, due, skips in tasks
+    ]
 
 
 def lock(conn: Conn, run_keys: Sequence[int]) -> list[LockedRun]:

@@ -72,26 +72,11 @@ where exists (
 # First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
 # once per distinct combination, as a profile.
 _INSERT = """
-insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
-  queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason,
-  scheduled_at, queued_at, ended_at)
-select n.run_key, n.task_id, n.dag_id, n.state,
-  case when n.state in ('scheduled', 'queued') then 1 else 0 end,
-  p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay,
-  p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
-  case when n.state in ('scheduled', 'queued') then c.at end,
-  case when n.state = 'queued' then c.at end,
-  case when n.state not in ('scheduled', 'queued') then c.at end
-from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
-    %(reason)s::text[], %(profile)s::int[])
-  as n(run_key, task_id, dag_id, state, reason, profile)
-join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
-    %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
-    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
-  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
-    retry_backoff, max_retry_delay, execution_timeout, profile)
-  on p.profile = n.profile,
-  (select clock_timestamp() as at) as c
+select add_tasks(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
+  %(reason)s::text[], %(profile)s::int[], %(max_tries)s::int[], %(pool)s::text[],
+  %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[], %(priority)s::int[],
+  %(retry_delay)s::float8[], %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[],
+  %(execution_timeout)s::float8[])
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one

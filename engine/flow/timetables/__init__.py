@@ -24,18 +24,16 @@ from flow.timetables.intervals import (
 )
 from flow.timetables.kind import Catchup, Interval, Kind
 from flow.timetables.kinds import (
-    Continuous,
     CronInterval,
     CronTrigger,
     DeltaInterval,
     DeltaTrigger,
     Events,
-    Never,
-    Once,
     Timetable,
 )
 from flow.timetables.plan import Planned, opening_cursor, plan_next
 from flow.timetables.schedule import parse
+from flow.timetables.single import Continuous, Never, Once
 
 __all__ = [
     "Catchup",

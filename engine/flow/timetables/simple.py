@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flow.timetables.kinds import Continuous, Never, Once
+from flow.timetables.single import Continuous, Never, Once
 from flow.timetables.written import Written
 
 

@@ -1,7 +1,7 @@
 """Timetables of every kind against a walk that looks at the clock on the wall, minute by minute.
 
 Zones are all of the tz database, days mostly those from 1970 to 2060 in which a clock is moved.
-FLOW_TIME_EXAMPLES says how many examples are tried (default 200).
+FLOW_TEST_TIME_EXAMPLES says how many examples are tried (default 200).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MOST = 40
 """Intervals that are compared in each direction."""
 
 tries = settings(
-    max_examples=int(os.environ.get("FLOW_TIME_EXAMPLES", "200")),
+    max_examples=int(os.environ.get("FLOW_TEST_TIME_EXAMPLES", "200")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -88,9 +88,12 @@ class Walk:
                 fired.add(moment)
         return sorted(moment for moment in fired if abs(moment - self.middle) <= SURE)
 
-    def days(self) -> list[datetime]:
-        """The local days that are shown."""
-        return sorted({wall.replace(hour=0, minute=0) for wall in self.shown})
+    def days(self) -> tuple[datetime, ...]:
+        """The local days of the walk, the middle one twice: it is where clocks are moved."""
+        first, *_, last = self.shown
+        count = (last.date() - first.date()).days
+        days = [first.replace(hour=0, minute=0) + n * DAY for n in range(count + 1)]
+        return (*days, days[len(days) // 2])
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from hypothesis import strategies as st
 
@@ -113,32 +114,29 @@ def special_weekdays(likely: Sequence[int]) -> st.SearchStrategy[Field]:
     )
 
 
-@st.composite
-def crons(draw: st.DrawFn, days: Sequence[datetime]) -> Expression:
-    """A cron that mostly has a slot on one of the days."""
+@lru_cache(maxsize=512)
+def crons(days: tuple[datetime, ...]) -> st.SearchStrategy[Expression]:
+    """Crons that mostly have a slot on one of the days."""
     weekdays = [weekday_of(day) for day in days]
-    any_day = draw(st.integers(0, 9))
-    return Expression(
-        minute=draw(numbers(minute_of, 0, 59, [0, 1, 30, 59])),
-        hour=draw(numbers(hour_of, 0, 23, [0, 1, 2, 3, 23])),
-        day=draw(
-            star()
-            if any_day < 6
-            else st.one_of(numbers(day_of, 1, 31, [day.day for day in days]), special_days())
+    on_months = st.one_of(
+        numbers(month_of, 1, 12, [day.month for day in days]),
+        st.sampled_from([day.month for day in days]).map(
+            lambda n: Field(MONTHS[n - 1], lambda wall: wall.month == n)
         ),
-        month=draw(
-            star()
-            if any_day < 8
-            else st.one_of(
-                numbers(month_of, 1, 12, [day.month for day in days]),
-                st.sampled_from([day.month for day in days]).map(
-                    lambda n: Field(MONTHS[n - 1], lambda wall: wall.month == n)
-                ),
-            )
-        ),
-        weekday=draw(
-            star()
-            if any_day in (0, 1, 2, 6)
-            else st.one_of(numbers(weekday_of, 0, 6, weekdays), special_weekdays(weekdays))
-        ),
+    )
+    on_days = st.one_of(numbers(day_of, 1, 31, [day.day for day in days]), special_days())
+    on_weekdays = st.one_of(numbers(weekday_of, 0, 6, weekdays), special_weekdays(weekdays))
+    days_of = st.sampled_from(
+        [(star(), star())] * 5
+        + [(on_days, star())] * 2
+        + [(star(), on_weekdays)] * 2
+        + [(on_days, on_weekdays)]
+    ).flatmap(lambda pair: st.tuples(*pair))
+    months = st.sampled_from([star()] * 4 + [on_months]).flatmap(lambda chosen: chosen)
+    return st.builds(
+        lambda minute, hour, on, month: Expression(minute, hour, on[0], month, on[1]),
+        numbers(minute_of, 0, 59, [0, 1, 30, 59]),
+        numbers(hour_of, 0, 23, [0, 1, 2, 3, 23]),
+        days_of,
+        months,
     )

@@ -8,6 +8,7 @@ committed heartbeat renews says how long.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import socket
 import time
@@ -24,6 +25,7 @@ from flow.process.events import (
     ChildMessage,
     Event,
     JobEnded,
+    JobGone,
     JobStarted,
     ZygoteDied,
     ZygoteReady,
@@ -45,6 +47,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 64
 """Tasks claimed in one statement."""
+EXIT_PATIENCE: Final = 5.0
+"""Seconds in which a process that has said its last word must be dead, else it is killed."""
 CALLBACK_PAUSE: Final = 1.0
 """Seconds between two looks for callbacks while tasks keep coming."""
 
@@ -65,6 +69,8 @@ class Worker:
         self.backlog = True
         """Whether more is queued than was taken, as far as one knows."""
         self._held: dict[int, HeldTry | HeldCallback] = {}
+        self._leaving: dict[int, float] = {}
+        """Jobs that are over and whose processes may not be dead yet: when these are killed."""
         self._outbox: list[tuple[Report, NewCallback | None]] = []
         self._done_callbacks: list[int] = []
         self._questions: list[ChildMessage] = []
@@ -90,6 +96,8 @@ class Worker:
                 self._questions.append(event)
             case JobEnded():
                 self._end(event)
+            case JobGone(job_id):
+                del self._leaving[job_id]
             case ZygoteDied(job_ids):
                 log.error("the zygote died (%s); starting another", _how(event))
                 for job_id in job_ids:
@@ -100,6 +108,8 @@ class Worker:
 
     def _end(self, ended: JobEnded) -> None:
         held = self._held.pop(ended.job_id)
+        if ended.leaving:
+            self._leaving[ended.job_id] = time.monotonic() + EXIT_PATIENCE
         if isinstance(held, HeldCallback):
             self._done_callbacks.append(held.callback.callback_id)
             return
@@ -120,8 +130,12 @@ class Worker:
         self._outbox.append((said, callbacks.of_try(held.task, kind, reason) if kind else None))
 
     def enforce(self) -> None:
-        """End tries that have run longer than they may."""
+        """End tries that have run longer than they may, and what does not leave as it said."""
         now = time.monotonic()
+        for job_id, deadline in self._leaving.items():
+            if deadline <= now:
+                self._leaving[job_id] = math.inf
+                self.host.stop(job_id, 0.0)
         for job_id, held in self._held.items():
             if isinstance(held, HeldTry) and held.deadline is not None and held.deadline <= now:
                 held.deadline = None
@@ -143,14 +157,19 @@ class Worker:
 
     def wait_for(self) -> float:
         """Seconds until something here is due by itself."""
-        due = [self._beat_at]
+        due = [self._beat_at, *self._leaving.values()]
         due += [h.deadline for h in self._held.values() if isinstance(h, HeldTry) and h.deadline]
         return max(0.0, min(due) - time.monotonic())
 
     @property
     def has_room(self) -> bool:
         """Whether a slot is free and something may be taken."""
-        return not self.draining and len(self._held) < self.settings.slots
+        return not self.draining and self._free_slots > 0
+
+    @property
+    def _free_slots(self) -> int:
+        """A process holds its slot until it is dead, so that there are never more than slots."""
+        return self.settings.slots - len(self._held) - len(self._leaving)
 
     def look_for_stale(self) -> None:
         """Beat now: somebody says that a claim no longer counts."""
@@ -293,8 +312,7 @@ class Worker:
 
     def _claim(self, conn: Conn) -> None:
         """Take what is queued, as far as slots and memory allow."""
-        free_slots = self.settings.slots - len(self._held)
-        if self.process_id is None or self.draining or free_slots <= 0 or not self.backlog:
+        if self.process_id is None or not self.has_room or not self.backlog:
             return
         if not _memory_allows(self.settings.min_free_memory):
             return
@@ -303,7 +321,7 @@ class Worker:
             "executor": self.settings.executor,
             "queues": self.settings.queues,
         }
-        limit = min(free_slots, AT_ONCE)
+        limit = min(self._free_slots, AT_ONCE)
         now = time.monotonic()
         waiting = []
         with transaction(conn, "work.claim"):
