@@ -36,6 +36,8 @@ class DAG:
 
     Names, meanings and defaults are Airflow 3's, except:
 
+    - `schedule` is a cron, one of its names, a timedelta or a timetable. Crons and timedeltas make
+      data intervals: the run of a day is created when the day has ended. All rules: flow-time(7).
     - `catchup` False makes a run of the latest complete interval only, True of all of them,
       "none" waits for the next tick.
     - `concurrency` limits active tasks over all runs of the DAG; `max_active_tasks` within one.

@@ -8,7 +8,7 @@ from flow.errors import InvalidDag
 from flow.timetables.hashed import settle
 from flow.timetables.kinds import CronInterval, DeltaInterval, Timetable
 from flow.timetables.single import Continuous, Never, Once
-from flow.timetables.written import Written
+from flow.timetables.written import Written, seconds_of
 from flow.timetables.zone import load_zone
 
 PRESETS = {
@@ -56,7 +56,7 @@ def _timetable(schedule: object, timezone: str, dag_id: str) -> Timetable:
     if isinstance(schedule, str):
         return _named(schedule, timezone, dag_id)
     if isinstance(schedule, timedelta):
-        return DeltaInterval(schedule.total_seconds())
+        return DeltaInterval(seconds_of("schedule", schedule))
     if isinstance(schedule, Timetable):
         return schedule
     if isinstance(schedule, Written):

@@ -28,8 +28,13 @@ def zone_or(zone: str | tzinfo | None, default: str) -> str:
 
 
 def seconds_of(name: str, value: object) -> float:
-    """The seconds of a timedelta. Raises `InvalidDag` for anything else."""
-    if not isinstance(value, timedelta):
+    """The seconds of a timedelta.
+
+    Raises `InvalidDag` for anything else, also for one of pendulum's that speaks of months or
+    years: its seconds are those of months of 30 days.
+    """
+    months = any(getattr(value, part, 0) for part in ("months", "years"))
+    if not isinstance(value, timedelta) or months:
         raise InvalidDag(
             f"{name} must be a timedelta, not {value!r}",
             "write datetime.timedelta(hours=6); calendar months need a cron, such as '0 0 1 * *'",

@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 
 from flow.timetables import (
     Catchup,
+    Continuous,
     CronInterval,
+    CronTrigger,
     DeltaInterval,
+    Events,
     Never,
     Once,
     Planned,
     Timetable,
     latest_complete,
+    opening_cursor,
     plan_next,
 )
 
@@ -191,6 +195,77 @@ def test_once_is_one_run_and_never_again(
     assert planned == ((moment, moment), moment, moment, False)
     assert plan(Once(), start_date, catchup, cursor=planned.next_cursor) is None
     assert plan(Once(), NOW + DAY, catchup, cursor=planned.next_cursor) is None
+
+
+@pytest.mark.parametrize(
+    ("immediately", "now", "first"),
+    [
+        (False, NOW, TODAY + 14 * HOUR),
+        (True, NOW, TODAY + 13 * HOUR),
+        (1_200.0, NOW, TODAY + 13 * HOUR),
+        (1_199.0, NOW, TODAY + 14 * HOUR),
+        (None, NOW, TODAY + 14 * HOUR),
+        (None, TODAY + 13 * HOUR + timedelta(minutes=6), TODAY + 13 * HOUR),
+    ],
+)
+@pytest.mark.parametrize("catchup", [True, False])
+def test_where_a_trigger_without_a_start_date_begins_and_that_it_stays_there(
+    catchup: Catchup, immediately: bool | float | None, now: datetime, first: datetime
+) -> None:
+    hourly = CronTrigger(("0 * * * *",), "UTC", run_immediately=immediately)
+    cursor = opening_cursor(hourly, start_date=None, catchup=catchup, cursor=None, now=now)
+    for moment in (now, first + SECOND):
+        planned = plan(hourly, None, catchup, cursor, moment)
+        assert planned is not None
+        assert planned.interval == (first, first)
+    other = plan(hourly, None, catchup, planned.next_cursor, first + SECOND)
+    assert other is not None
+    assert other.interval.start == first + HOUR
+
+
+@pytest.mark.parametrize(
+    ("length", "start", "cursor"),
+    [
+        (timedelta(0), TODAY, TODAY + timedelta.resolution),
+        (HOUR / 2, TODAY + HOUR / 2, TODAY + HOUR),
+        (HOUR, TODAY, TODAY + HOUR),
+        (3 * HOUR, TODAY, TODAY + HOUR),
+    ],
+)
+def test_the_cursor_passes_a_trigger_but_not_the_next_that_overlaps_it(
+    length: timedelta, start: datetime, cursor: datetime
+) -> None:
+    hourly = CronTrigger(("0 * * * *",), "UTC", interval=length.total_seconds())
+    planned = plan(hourly, TODAY, True)
+    assert planned is not None
+    assert planned.interval == (start, start + length)
+    assert planned.next_cursor == cursor
+
+
+def test_events_without_a_start_date_are_caught_up_from_the_first() -> None:
+    events = Events((TODAY - 9 * DAY, TODAY - DAY, TODAY + DAY))
+    assert [one.interval.start for one in due_runs(events, None, True)] == [
+        TODAY - 9 * DAY,
+        TODAY - DAY,
+    ]
+    assert [one.interval.start for one in due_runs(events, None, False)] == [TODAY - DAY]
+    assert due_runs(events, None, "none") == []
+    following = plan(events, None, "none")
+    assert following is not None
+    assert following.interval.start == TODAY + DAY
+    assert plan(events, None, True, cursor=TODAY + 2 * DAY) is None
+
+
+def test_a_continuous_run_covers_what_passed_since_the_last_one() -> None:
+    planned = plan(Continuous(), TODAY, False)
+    assert planned == ((TODAY, NOW), NOW, NOW, True)
+    later = plan(Continuous(), TODAY, False, cursor=NOW, now=NOW + HOUR)
+    assert later is not None
+    assert later.interval == (NOW, NOW + HOUR)
+    ahead = plan(Continuous(), NOW + DAY, False)
+    assert ahead is not None
+    assert ahead.due_at > ahead.interval.start == NOW + DAY
+    assert plan(Continuous(), TODAY, False, cursor=NOW, end_date=NOW - SECOND) is None
 
 
 def test_once_respects_the_end_date() -> None:
