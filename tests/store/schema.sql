@@ -107,7 +107,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -152,7 +152,7 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)

@@ -164,7 +164,7 @@ def take_woken(limit: int, whole: int) -> str:
     of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
     """
     return (
-        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused "
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 

@@ -420,7 +420,7 @@ create index audit_at on audit (at);
 
 create function take_runs(most int, again interval, whole int)
 returns table (wakeups int, changed text[], tasks json,
-  run_key bigint, dag_id text, spec_hash text, paused boolean)
+  run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamptz)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -465,7 +465,7 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
