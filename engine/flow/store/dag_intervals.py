@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-import msgspec
-
 from flow.graph import DagSpec
+from flow.graph.plan import with_rows
 from flow.store import arrays
 from flow.store.connect import Conn
 from flow.store.text import storable_or_none
@@ -123,12 +122,6 @@ def completed(conn: Conn, spec: DagSpec) -> DagSpec:
     return complete(conn, {spec.dag_id: spec})[spec.dag_id]
 
 
-def with_rows(spec: DagSpec, rows: Sequence[Row]) -> DagSpec:
-    """The spec with these rows in its timetable, which is one of the user's own."""
-    timetable = msgspec.structs.replace(spec.timetable, rows=tuple(rows))
-    return msgspec.structs.replace(spec, timetable=timetable)
-
-
 def position(conn: Conn, dag_id: str) -> Position:
     """Where the schedule of a DAG stands; of one that is not known nowhere."""
     row = conn.execute(_POSITION, {"dag_id": dag_id}).fetchone()
@@ -145,7 +138,9 @@ def store(conn: Conn, dag_id: str, evaluation: Evaluation) -> bool:
     before = _rows(conn, [dag_id]).get(dag_id, ())
     last = position(conn, dag_id).last
     if evaluation.error is None:
-        wanted = [*([last] if last is not None else []), *evaluation.rows]
+        # Some may have got their runs since the timetable was asked.
+        coming = [row for row in evaluation.rows if last is None or row.start > last.start]
+        wanted = coming if last is None else [last, *coming]
     else:
         end = before[-1] if before else None
         fresh = (row for row in evaluation.rows if end is None or _follows(row, end))

@@ -10,6 +10,7 @@ from dag_folder import Folder
 from flow.roles.schedule import Scheduler, Settings
 from flow.store import dag_intervals
 from flow.store.connect import transaction
+from flow.timetables import Evaluation, Row
 from flow.timetables.custom import MOST_ROWS
 
 HOUR = timedelta(hours=1)
@@ -132,6 +133,17 @@ def test_one_processor_takes_what_runs_low(folder: Folder) -> None:
     with transaction(folder.conn, "test"):
         taken = [dag_intervals.take_low(folder.conn) for _ in range(2)]
     assert [len(files) for files in taken] == [1, 0]
+
+
+def test_runs_that_were_made_while_it_was_asked_are_not_made_again(folder: Folder) -> None:
+    write(folder)
+    said = Evaluation(tuple(Row(at, at + HOUR, at + HOUR) for at in hours(0, 8)))
+    schedule(folder, 3)
+    with transaction(folder.conn, "test"):
+        assert dag_intervals.store(folder.conn, "own", said)
+    assert starts(folder) == hours(2, 6)
+    schedule(folder, 2)
+    assert runs(folder) == hours(0, 5)
 
 
 @pytest.mark.parametrize("then", ["raise ValueError('no calendar')", "import os; [].pop()"])
