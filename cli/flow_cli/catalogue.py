@@ -109,6 +109,12 @@ ENTRIES = (
         "List and print XComs, the values that tasks pass on.",
     ),
     Entry(
+        "clear",
+        "flow_cli.commands.clear",
+        Panel.REPAIR,
+        "Let tasks run again, in one run or in all runs of a range.",
+    ),
+    Entry(
         "test",
         "flow_cli.commands.test",
         Panel.CI,

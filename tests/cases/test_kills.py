@@ -61,7 +61,13 @@ STARTING = {
 """Points that a role comes by when it starts after another one's death."""
 
 PARSING = around(
-    "parse.register", "parse.heartbeat", "parse.store", "parse.fail", "parse.hide", "parse.retire"
+    "parse.register",
+    "parse.heartbeat",
+    "parse.refresh",
+    "parse.store",
+    "parse.fail",
+    "parse.hide",
+    "parse.retire",
 )
 
 ENDING = [
@@ -75,6 +81,7 @@ ENDING = [
 ELSEWHERE = {
     *around("schedule.lose"),  # test_T33: takes a worker that is silent
     "zygote.lease.expired",
+    *around("work.confirm"),  # test_T15: says that a process is dead
     *around("work.release"),  # tests/roles/work: takes a lost answer to a claim
 }
 

@@ -442,6 +442,15 @@ CREATE TABLE public.spec (
     head text
 );
 
+CREATE TABLE public.stopping (
+    run_key bigint NOT NULL,
+    task_id text NOT NULL,
+    map_path integer[] DEFAULT '{}'::integer[] NOT NULL,
+    claim integer NOT NULL,
+    worker bigint NOT NULL,
+    since timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
 CREATE TABLE public.task_history (
     run_key bigint NOT NULL,
     task_id text NOT NULL,
@@ -804,6 +813,9 @@ ALTER TABLE ONLY public.run
 ALTER TABLE ONLY public.spec
     ADD CONSTRAINT spec_pkey PRIMARY KEY (hash);
 
+ALTER TABLE ONLY public.stopping
+    ADD CONSTRAINT stopping_pkey PRIMARY KEY (run_key, task_id, map_path);
+
 ALTER TABLE ONLY public.task_history
     ADD CONSTRAINT task_history_pkey PRIMARY KEY (run_key, task_id, map_path);
 
@@ -853,6 +865,8 @@ CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'fail
 CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_interval_start) WHERE interval_run;
 
 CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX stopping_worker ON public.stopping USING btree (worker);
 
 CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, rank, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
 

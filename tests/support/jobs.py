@@ -37,6 +37,7 @@ from flow.process.messages import (
     RunInfo,
     SchedulePosition,
     SetVariable,
+    StillCounts,
     TaskJob,
     ToChild,
     Value,
@@ -111,6 +112,10 @@ def answer(memory: MemoryRuntime, request: Message) -> ToChild:
                 return PreviousRun(**memory.previous_success()._asdict())
             case GetSchedulePosition():
                 return SchedulePosition()
+            case StillCounts() if not memory.still_counts:
+                return Refused(error="it was told to stop")
+            case StillCounts():
+                pass
             case PullXCom():
                 found = memory.pull_xcoms(
                     task_ids=request.task_ids or (),

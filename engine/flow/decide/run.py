@@ -15,6 +15,7 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from flow.decide.reason import Reason
 from flow.decide.rules import Outlook, outlook, tally
 from flow.decide.view import View
 from flow.decide.window import outside_window
@@ -51,6 +52,8 @@ class Decision:
     """The run is over, and so."""
     reason: str | None = None
     """Why the verdict is what it is, when the leaves do not say it."""
+    closed: dict[str, Reason] = field(default_factory=dict)
+    """Tasks that stay in state none though their trigger rule lets them go, and what holds them."""
     waits: list[tuple[str, datetime]] = field(default_factory=list)
     """Waiting tasks among those looked at that are not due yet, and when they are."""
     unseen: frozenset[str] = frozenset()
@@ -87,6 +90,7 @@ class _Step:
         self.new: dict[str, TaskState] = {}
         self.reasons: dict[str, str] = {}
         self.unseen: set[str] = set()
+        self.closed: dict[str, Reason] = {}
         self.waits: list[tuple[str, datetime]] = []
         self._outlooks: dict[int, Outlook] = {}
         self._skipped_by = {
@@ -103,7 +107,7 @@ class _Step:
         looked_at = self._cascade(self._first_candidates(changed))
         if self.unseen:
             return Decision(unseen=frozenset(self.unseen))
-        decision = Decision(waits=self.waits)
+        decision = Decision(closed=self.closed, waits=self.waits)
         if self._may_be_over(looked_at):
             if not self.view.complete:
                 if self.view.unfinished is None:

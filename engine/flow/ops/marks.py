@@ -13,10 +13,11 @@ from flow.ops.references import find_run_and_graph
 from flow.ops.selection import Selected, select
 from flow.ops.task_references import TaskReference
 from flow.states import FINISHED_RUNS, OCCUPYING, TASK_TRANSITIONS, RunState, TaskState
-from flow.store import audit, clock, gates, marks, notify, tasks, wakeups
+from flow.store import audit, clock, gates, marks, notify, run_locks, tasks, wakeups
 from flow.store.connect import Conn
-from flow.store.marks import LockedRun, Mark, Table
+from flow.store.marks import Mark, Table
 from flow.store.read.runs import Run
+from flow.store.run_locks import LockedRun
 from flow.store.tasks import NewTask
 
 
@@ -104,9 +105,10 @@ def mark(
 
 
 def _lock(conn: Conn, run_key: int) -> LockedRun:
-    locked = marks.lock_run(conn, run_key)
-    if locked is None:
+    held = run_locks.lock(conn, [run_key])
+    if not held:
         raise NotFound("the run has been deleted meanwhile", "there is nothing to mark")
+    (locked,) = held
     if locked.archived:
         raise Conflict(
             f"run {locked.run_id!r} is archived, so its tasks cannot be marked",

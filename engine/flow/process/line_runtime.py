@@ -23,6 +23,7 @@ from flow.process.messages import (
     Refused,
     SchedulePosition,
     SetVariable,
+    StillCounts,
     ToChild,
     Value,
     XComs,
@@ -129,6 +130,13 @@ class LineRuntime:
         return self._ask(
             GetSchedulePosition(dag_id=dag_id), SchedulePosition, "the schedule cannot be read"
         )
+
+    def counts(self) -> bool:
+        """Whether what this try comes to still counts; also when that cannot be asked any more."""
+        try:
+            return isinstance(self._exchange(StillCounts()), Done)
+        except ProtocolError:
+            return True
 
     def _ask(
         self, request: FromChild, wanted: type[A], what: str, missing: NotFound | None = None

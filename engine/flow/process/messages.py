@@ -270,6 +270,10 @@ class GetSchedulePosition(Message, frozen=True, tag="get_schedule_position"):
     dag_id: str
 
 
+class StillCounts(Message, frozen=True, tag="still_counts"):
+    """Ask whether the try counts; answered by `Done`, or `Refused` when it was told to stop."""
+
+
 class Rendered(Message, frozen=True, tag="rendered"):
     """Answer of a render job."""
 
@@ -377,6 +381,7 @@ FromChild = (
     | GetConnection
     | GetPreviousSuccess
     | GetSchedulePosition
+    | StillCounts
     | Rendered
     | Parsed
 )

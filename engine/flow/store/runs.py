@@ -132,28 +132,51 @@ from unnest(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])
 where r.run_key = e.run_key and r.state in ('queued', 'running')
 """
 
-# Rows of finished runs leave the hot tables in the transaction that ends the run.
-_ARCHIVE = tuple(
-    f"with moved as (delete from {name}_hot where run_key = any(%(run_keys)s::bigint[]) "
-    f"returning *) insert into {name}_history ({columns}) select {columns} from moved"
-    for name, columns in (
-        (
-            "task",
-            "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
-            "pool, pool_slots, queue, executor, priority, rank, held, retry_delay, retry_backoff, "
-            "max_retry_delay, execution_timeout, scheduled_at, queued_at, started_at, ended_at, "
-            "due_at, worker, skips, reason",
-        ),
-        (
-            "try",
-            "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
-            "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
-            "reason, peak_rss, cpu_time, log",
-        ),
-        ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
-        ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
-    )
+_FAMILIES = (
+    (
+        "task",
+        "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
+        "pool, pool_slots, queue, executor, priority, rank, held, retry_delay, retry_backoff, "
+        "max_retry_delay, execution_timeout, scheduled_at, queued_at, started_at, ended_at, "
+        "due_at, worker, skips, reason",
+    ),
+    (
+        "try",
+        "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
+        "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
+        "reason, peak_rss, cpu_time, log",
+    ),
+    ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
+    ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
 )
+
+
+def _moves(source: str, target: str) -> tuple[str, ...]:
+    """Statements that move all rows of some runs from one kind of table to the other."""
+    return tuple(
+        f"with moved as (delete from {name}_{source} where run_key = any(%(run_keys)s::bigint[]) "
+        f"returning *) insert into {name}_{target} ({columns}) select {columns} from moved"
+        for name, columns in _FAMILIES
+    )
+
+
+# Rows of finished runs leave the hot tables in the transaction that ends the run, and come back in
+# the one that clears it.
+_ARCHIVE = _moves("hot", "history")
+_BRING_BACK = _moves("history", "hot")
+
+# A cleared run begins anew, in the queue: its limits count from its new start.
+_REOPEN = """
+update run set state = 'queued', reason = null, queued_at = clock_timestamp(), started_at = null,
+  ended_at = null
+where run_key = any(%(run_keys)s::bigint[]) and state in ('success', 'failed')
+"""
+
+_REPIN = """
+update run r set version = v.version
+from unnest(%(run_keys)s::bigint[], %(versions)s::int[]) as v(run_key, version)
+where r.run_key = v.run_key
+"""
 
 
 def take_woken(limit: int, whole: int) -> str:
@@ -260,3 +283,20 @@ def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
     )
     for statement in _ARCHIVE:
         conn.execute(statement, {"run_keys": run_keys})
+
+
+def reopen(conn: Conn, run_keys: Sequence[int]) -> None:
+    """Put finished runs, locked by the caller, back into the queue, and their rows where they
+    are worked on.
+    """
+    if run_keys:
+        conn.execute(_REOPEN, {"run_keys": list(run_keys)})
+        for statement in _BRING_BACK:
+            conn.execute(statement, {"run_keys": list(run_keys)})
+
+
+def repin(conn: Conn, versions: dict[int, int]) -> None:
+    """Pin runs, locked by the caller, to other versions of their DAGs."""
+    if versions:
+        values = {"run_keys": list(versions), "versions": list(versions.values())}
+        conn.execute(_REPIN, values)

@@ -100,6 +100,30 @@ where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{}'
 """
 
 
+# What a spec says of tasks that have rows. A task that was cleared gets a full new set of tries;
+# its number grows only when it is scheduled. Writes nothing where nothing differs.
+_RENEW = """
+update task_hot t set
+  max_tries = case t.state when 'none' then t.try_number + p.max_tries else t.max_tries end,
+  pool = p.pool, pool_slots = p.pool_slots, queue = p.queue, executor = p.executor,
+  priority = p.priority, retry_delay = p.retry_delay, retry_backoff = p.retry_backoff,
+  max_retry_delay = p.max_retry_delay, execution_timeout = p.execution_timeout
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(profile)s::int[])
+  as n(run_key, task_id, profile)
+join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
+    %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
+    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
+  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
+    retry_backoff, max_retry_delay, execution_timeout, profile)
+  on p.profile = n.profile
+where t.run_key = n.run_key and t.task_id = n.task_id and t.map_path = '{}'
+  and (t.state = 'none' or (t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.retry_delay,
+    t.retry_backoff, t.max_retry_delay, t.execution_timeout) is distinct from (p.pool, p.pool_slots,
+    p.queue, p.executor, p.priority, p.retry_delay, p.retry_backoff, p.max_retry_delay,
+    p.execution_timeout))
+"""
+
+
 def read_runs(conn: Conn, run_keys: Sequence[int]) -> list[TaskRow]:
     """Every row of some runs."""
     rows = conn.execute(_READ_RUNS, {"run_keys": list(run_keys)})
@@ -142,14 +166,31 @@ def _profile(spec: TaskSpec) -> tuple[Any, ...]:
     )
 
 
+def _profiles(specs: Iterable[TaskSpec]) -> dict[str, str]:
+    """The columns that come from specs, once for each distinct combination, and which is whose."""
+    numbers, profiles = arrays.profiles(_profile(spec) for spec in specs)
+    tries, pool, slots, queue, executor, priority, delay, backoff, cap, timeout = zip(
+        *profiles, strict=True
+    )
+    return {
+        "profile": arrays.numbers(numbers),
+        "max_tries": arrays.numbers(tries),
+        "pool": arrays.texts(pool),
+        "pool_slots": arrays.numbers(slots),
+        "queue": arrays.texts(queue),
+        "executor": arrays.texts(executor),
+        "priority": arrays.numbers(priority),
+        "retry_delay": arrays.numbers(delay),
+        "retry_backoff": arrays.numbers(backoff),
+        "max_retry_delay": arrays.numbers(cap),
+        "execution_timeout": arrays.numbers(timeout),
+    }
+
+
 def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
     """Write the first rows of tasks."""
     if not tasks:
         return
-    numbers, profiles = arrays.profiles(_profile(task.spec) for task in tasks)
-    tries, pool, slots, queue, executor, priority, delay, backoff, cap, timeout = zip(
-        *profiles, strict=True
-    )
     conn.execute(
         _INSERT,
         {
@@ -158,17 +199,24 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
             "dag_id": arrays.texts([task.dag_id for task in tasks]),
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
-            "profile": arrays.numbers(numbers),
-            "max_tries": arrays.numbers(tries),
-            "pool": arrays.texts(pool),
-            "pool_slots": arrays.numbers(slots),
-            "queue": arrays.texts(queue),
-            "executor": arrays.texts(executor),
-            "priority": arrays.numbers(priority),
-            "retry_delay": arrays.numbers(delay),
-            "retry_backoff": arrays.numbers(backoff),
-            "max_retry_delay": arrays.numbers(cap),
-            "execution_timeout": arrays.numbers(timeout),
+            **_profiles(task.spec for task in tasks),
+        },
+    )
+
+
+def renew(conn: Conn, tasks: Sequence[tuple[int, TaskSpec]]) -> None:
+    """Bring the rows of tasks, given with their run_key, up to their specs.
+
+    For tasks that are about to be scheduled: their run may be pinned to another version since.
+    """
+    if not tasks:
+        return
+    conn.execute(
+        _RENEW,
+        {
+            "run_key": arrays.numbers([run_key for run_key, _ in tasks]),
+            "task_id": arrays.texts([spec.task_id for _, spec in tasks]),
+            **_profiles(spec for _, spec in tasks),
         },
     )
 

@@ -22,6 +22,7 @@ from flow.process.messages import (
     Refused,
     SchedulePosition,
     SetVariable,
+    StillCounts,
     ToChild,
     Value,
     XComs,
@@ -83,6 +84,8 @@ class Memory:
                 return Done()
             case PullXCom():
                 return self._pull(message)
+            case StillCounts():
+                return Done()
             case GetPreviousSuccess():
                 return PreviousRun()
             case GetSchedulePosition():

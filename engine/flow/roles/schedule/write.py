@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from flow.decide import Candidate, Decision, Room, TaskChange, View, admit
-from flow.graph import Graph
-from flow.states import OCCUPYING, TaskState
+from flow.graph import Graph, TaskSpec
+from flow.states import OCCUPYING, WAITING, TaskState
 from flow.store import callbacks, gates, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
@@ -50,10 +50,15 @@ class _Rows:
 
     new: list[NewTask] = field(default_factory=list)
     moved: list[MovedTask] = field(default_factory=list)
+    renewed: list[tuple[int, TaskSpec]] = field(default_factory=list)
     ended: list[EndedRun] = field(default_factory=list)
     waits: list[tuple[int, str | None, datetime | None]] = field(default_factory=list)
     named: set[tuple[str, str]] = field(default_factory=set)
     callbacks: list[callbacks.NewCallback] = field(default_factory=list)
+
+
+_MAY_BE_OLD = WAITING | {TaskState.NONE}
+"""States in which a row may have been written for another version than its run has now."""
 
 
 def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Written:
@@ -66,6 +71,7 @@ def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Written:
     rows = _Rows()
     queued = sum(_collect(one, room, state, rows) for one in decided)
     tasks.insert(conn, rows.new)
+    tasks.renew(conn, rows.renewed)
     tasks.move(conn, rows.moved)
     queued += _admit_leftovers(conn, decided, room, state, rows.named)
     callbacks.add(conn, rows.callbacks)
@@ -107,6 +113,8 @@ def _collect(one: DecidedRun, room: Room, state: Gates, rows: _Rows) -> int:
             continue  # a leftover that still has to wait
         queued += target is TaskState.QUEUED
         if change.task_id in one.view.tasks:
+            if change.expected in _MAY_BE_OLD and change.state is TaskState.SCHEDULED:
+                rows.renewed.append((one.run_key, one.graph.tasks[change.task_id]))
             rows.moved.append(
                 MovedTask(one.run_key, change.task_id, change.expected, target, change.reason)
             )

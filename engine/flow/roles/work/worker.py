@@ -14,8 +14,6 @@ import socket
 import time
 from typing import Final
 
-import psutil
-
 from flow.decide import Ending, lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import ProtocolError
@@ -31,13 +29,16 @@ from flow.process.events import (
     ZygoteReady,
 )
 from flow.process.host import Host
+from flow.process.messages import StillCounts
 from flow.roles.losses import free
 from flow.roles.work import marker
-from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
+from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
+from flow.roles.work.memory import memory_allows
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
 from flow.roles.work.succession import succeed
-from flow.store import callbacks, processes, tries, wakeups
+from flow.states import TaskState
+from flow.store import callbacks, processes, stopping, tries, wakeups
 from flow.store.callbacks import ClaimedCallback, NewCallback
 from flow.store.connect import Conn, transaction
 from flow.store.notify import QUEUED, WAKE, Notifier
@@ -72,6 +73,8 @@ class Worker:
         self._leaving: dict[int, float] = {}
         """Jobs that are over and whose processes may not be dead yet: when these are killed."""
         self._outbox: list[tuple[Report, NewCallback | None]] = []
+        self._gone: list[Claim] = []
+        """Claims that did not count any more and whose processes are dead."""
         self._done_callbacks: list[int] = []
         self._questions: list[ChildMessage] = []
         self._beat_at = 0.0
@@ -92,6 +95,8 @@ class Worker:
                     held.pid = pid
                     if held.task.execution_timeout is not None:
                         held.deadline = time.monotonic() + held.task.execution_timeout
+            case ChildMessage(job_id, StillCounts()):
+                self.host.reply(job_id, standing(self._held.get(job_id)))
             case ChildMessage():
                 self._questions.append(event)
             case JobEnded():
@@ -116,12 +121,18 @@ class Worker:
         found = ending(held.task, ended, held.cause)
         if found is not None:
             self._owe(held, found, needs_callback(found.state, ended))
+        else:
+            self._gone.append(held.task.key)
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
-        if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            found = lost(held.task, ZYGOTE_DIED)
-            self._owe(held, found, orphaned_callback(found.state))
+        if isinstance(held, HeldCallback):
+            return
+        if held.cause is StopCause.STALE:
+            self._gone.append(held.task.key)
+            return
+        found = lost(held.task, ZYGOTE_DIED)
+        self._owe(held, found, orphaned_callback(found.state))
 
     def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
         """Put a report into the outbox, with the callback that has to run instead of the try's."""
@@ -183,7 +194,8 @@ class Worker:
     @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""
-        return not self._held and not self._outbox and not self._done_callbacks
+        owed = self._outbox or self._done_callbacks or self._gone
+        return not self._held and not owed
 
     # ── what it does with the database ───────────────────────────────────────────────────────────
 
@@ -193,6 +205,7 @@ class Worker:
             self.beat(conn)
         self._answer(conn)
         self._report(conn)
+        self._confirm_dead(conn)
         self._claim(conn)
         self.notifier.pay(conn)
 
@@ -227,6 +240,7 @@ class Worker:
             assert self.process_id is not None  # registered above
             alive = processes.heartbeat(conn, self.process_id)
             counting = tries.held(conn, self.process_id)
+            stopped = stopping.of_worker(conn, self.process_id)
             taken = callbacks.held(conn, self.process_id)
         if not alive:
             self._on_lost()
@@ -235,13 +249,15 @@ class Worker:
         for job_id, held in holding.items():
             if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
-        self._let_go(conn, counting, taken)
+            elif counting[held.task.key]:
+                self._stop(job_id, held, StopCause.CLEARED)
+        self._let_go(conn, counting.keys() | stopped, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
         held = {one.task.key for one in self._tries().values()}
-        held |= {said.claim for said, _ in self._outbox}
+        held |= {said.claim for said, _ in self._outbox} | set(self._gone)
         running = {
             h.callback.callback_id for h in self._held.values() if isinstance(h, HeldCallback)
         }
@@ -264,6 +280,7 @@ class Worker:
             else:
                 self.host.stop(job_id, 0.0)
         self._outbox.clear()
+        self._gone.clear()
         self._done_callbacks.clear()
         self.process_id = None
         self._beat_at = time.monotonic()
@@ -302,19 +319,32 @@ class Worker:
                 callbacks.done(conn, callback_id, self.process_id or 0)
         del self._outbox[: len(outbox)]
         del self._done_callbacks[: len(done)]
-        if counted:
+        if outbox:
             self.notifier.send(conn, WAKE)
         for said, callback in outbox:
+            if said.ending.state is TaskState.NONE:
+                continue  # it was stopped, as it should be
             if said.claim not in counted:
+                self._gone.append(said.claim)
                 log.warning("%s: its end came too late and does not count", said.claim)
             elif callback:
                 self.notifier.send(conn, QUEUED)
+
+    def _confirm_dead(self, conn: Conn) -> None:
+        """Say that processes which did not count any more are dead."""
+        if self._gone:
+            dead = list(self._gone)
+            with transaction(conn, "work.confirm"):
+                noted = stopping.gone(conn, dead)
+            del self._gone[: len(dead)]
+            if noted:
+                self.notifier.send(conn, WAKE)
 
     def _claim(self, conn: Conn) -> None:
         """Take what is queued, as far as slots and memory allow."""
         if self.process_id is None or not self.has_room or not self.backlog:
             return
-        if not _memory_allows(self.settings.min_free_memory):
+        if not memory_allows(self.settings.min_free_memory):
             return
         who = {
             "worker": self.process_id,
@@ -375,11 +405,6 @@ class Worker:
 
     def _tries(self) -> dict[int, HeldTry]:
         return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
-
-
-def _memory_allows(part: float) -> bool:
-    memory = psutil.virtual_memory()
-    return bool(memory.available >= memory.total * part)
 
 
 def _how(died: ZygoteDied) -> str:

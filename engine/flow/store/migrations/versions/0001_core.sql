@@ -379,6 +379,20 @@ create table callback (
 create index callback_waiting on callback (queue, callback_id) where worker is null;
 create index callback_taken on callback (worker) where worker is not null;
 
+-- Processes that no longer count and may still be alive: their task was marked, or its run cancelled,
+-- while a worker had it. The worker takes the row away once the process is dead; so does whoever
+-- frees what a lost worker held. As long as it is there no new try of the task starts.
+create table stopping (
+  run_key bigint not null,
+  task_id text not null,
+  map_path int[] not null default '{}',
+  claim int not null,                      -- of the process
+  worker bigint not null,
+  since timestamptz not null default clock_timestamp(),
+  primary key (run_key, task_id, map_path)
+);
+create index stopping_worker on stopping (worker);
+
 -- ── settings and audit ───────────────────────────────────────────────────────────────────────────
 
 create table variable (
