@@ -7,6 +7,7 @@ import pytest
 from flow.errors import InvalidDag
 from flow.graph import DagSpec, GroupSpec, TaskSpec
 from flow.graph.check import MAX_ID, check, check_id
+from flow.timetables import Continuous, DeltaInterval
 
 
 def dag(edges: dict[str, str], groups: tuple[str, ...] = ()) -> DagSpec:
@@ -70,6 +71,18 @@ def test_legal_ids(name):
 def test_illegal_ids_are_refused_with_the_rule_they_break(name):
     with pytest.raises(InvalidDag, match="task_id"):
         check_id("task_id", name)
+
+
+def test_runs_without_a_pause_need_a_limit_of_one_active_run():
+    with pytest.raises(InvalidDag, match="max_active_runs is 16") as refusal:
+        check(DagSpec(dag_id="loop", timetable=Continuous()))
+    assert refusal.value.hint == "write max_active_runs=1"
+    check(DagSpec(dag_id="loop", timetable=Continuous(), max_active_runs=1))
+
+
+def test_a_timetable_that_cannot_be_is_refused():
+    with pytest.raises(InvalidDag, match="every 0 seconds"):
+        check(DagSpec(dag_id="d", timetable=DeltaInterval(0.0)))
 
 
 def test_a_chain_of_ten_thousand_tasks_is_checked_without_recursion():

@@ -10,7 +10,10 @@ import pytest
 
 from flow.timetables import (
     CronInterval,
+    CronTrigger,
     DeltaInterval,
+    DeltaTrigger,
+    Events,
     Interval,
     Never,
     Once,
@@ -268,7 +271,16 @@ def test_never_has_no_interval() -> None:
     assert neighbours(Never(), moment) == (None, None)
 
 
-@pytest.mark.parametrize("timetable", [CronInterval("0 0 * * *", "UTC"), DeltaInterval(3_600.0)])
+@pytest.mark.parametrize(
+    "timetable",
+    [
+        CronInterval("0 0 * * *", "UTC"),
+        DeltaInterval(3_600.0),
+        CronTrigger(("0 0 * * *", "0 12 * * *"), "America/New_York", 3_600.0),
+        DeltaTrigger(3_600.0, 7_200.0),
+        Events((datetime(2026, 1, 1, tzinfo=UTC),)),
+    ],
+)
 def test_nothing_lies_beyond_the_calendar(timetable: Timetable) -> None:
     last = datetime.max.replace(tzinfo=UTC)
     first = datetime.min.replace(tzinfo=UTC)

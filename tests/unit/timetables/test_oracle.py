@@ -36,7 +36,7 @@ from flow.timetables.trigger import (
     DeltaTriggerTimetable,
     MultipleCronTriggerTimetable,
 )
-from unit.timetables.walk import FIRST, JUDGED, LAST, Walk, transitions, walk
+from unit.timetables.walk import FIRST, JUDGED, LAST, Expression, Walk, transitions, walk
 from unit.timetables.written_crons import crons
 
 ZONES = sorted(available_timezones())
@@ -129,30 +129,43 @@ def multiples(walked: Walk, anchor: datetime, distance: timedelta) -> list[datet
     return found
 
 
+def has_days(cron: Expression, walked: Walk) -> bool:
+    """Whether a cron is taken. One that is refused, because no day matches it, has no tick."""
+    try:
+        parse(cron.text, "UTC")
+    except InvalidDag:
+        assert not walked.ticks(cron)
+        return False
+    return True
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """A timetable of any kind somewhere and somewhen."""
     zone, middle = draw(places())
     walked = walk(zone, middle)
     anchor = draw(st.none() | moments(middle))
-    kind = draw(st.sampled_from(["cron", "cron", "cron trigger", "crons", "delta", "events"]))
+    kind = draw(st.sampled_from(["interval", "interval", "trigger", "delta", "events"]))
     length = timedelta(seconds=draw(st.sampled_from([0, 0, 1, 1_800, 9_000])))
     schedule: Any
     match kind:
-        case "cron":
+        case "interval":
             cron = draw(crons(walked.days()))
             schedule = draw(
                 st.sampled_from([cron.text, CronDataIntervalTimetable(cron.text, zone)])
             )
+            if not has_days(cron, walked):
+                schedule = None
             expected = touching(walked.ticks(cron))
-        case "cron trigger":
-            cron = draw(crons(walked.days()))
-            schedule = CronTriggerTimetable(cron.text, timezone=zone, interval=length)
-            expected = before(walked.ticks(cron), length)
-        case "crons":
-            several = draw(st.lists(crons(walked.days()), min_size=2, max_size=3))
+        case "trigger":
+            several = draw(st.lists(crons(walked.days()), min_size=1, max_size=3))
+            several = [one for one in several if has_days(one, walked)]
             texts = [one.text for one in several]
             schedule = MultipleCronTriggerTimetable(*texts, timezone=zone, interval=length)
+            if len(several) == 1:
+                schedule = CronTriggerTimetable(*texts, timezone=zone, interval=length)
+            elif not several:
+                schedule = None
             ticks = sorted({tick for one in several for tick in walked.ticks(one)})
             expected = before(ticks, length)
         case "delta":
@@ -171,12 +184,7 @@ def cases(draw: st.DrawFn) -> Case:
             dates = draw(st.lists(moments(middle), min_size=1, max_size=8))
             schedule = EventsTimetable(dates)
             expected = before(sorted(set(dates)), timedelta(0))
-    try:
-        timetable = parse(schedule, zone)
-    except InvalidDag:
-        assert not expected  # no day ever matches it
-        timetable = parse(None, zone)
-    return Case(timetable, middle, anchor, expected, finite=kind == "events")
+    return Case(parse(schedule, zone), middle, anchor, expected, finite=kind == "events")
 
 
 @tries
