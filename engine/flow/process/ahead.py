@@ -162,7 +162,10 @@ def _row(info: Any) -> Row:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTime` in the block once its time is up; in the main thread only."""
+    """Raise `OutOfTime` in the block once its time is up; in the main thread only.
+
+    It takes the process's one real-time timer and SIGALRM, so nothing else may be timed by them.
+    """
 
     inside = True
 
