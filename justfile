@@ -34,3 +34,7 @@ bench *names:
 # Break the product once for each case, and demand that the case turns red: just breaks T43
 breaks *cases:
     {{ python }} -m cases.breaks {{ cases }}
+
+# Ten minutes of random edits in a folder of 5,000 DAG files, 50 of them hostile
+soak *arguments:
+    {{ python }} tests/parse_soak/soak.py {{ arguments }}

@@ -13,6 +13,7 @@ from typing import Any
 from flow.process.messages import Refused
 from flow.roles.parse import Memory, Parser, Settings
 from flow.roles.parse.imports import Imports
+from flow.roles.registration import Registration
 from flow.store.connect import Conn, connect
 
 PATIENCE = float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
@@ -42,12 +43,12 @@ class Folder:
 
     def settings(self, **fields: Any) -> Settings:
         fields.setdefault("timeout", 30.0 * PATIENCE)
+        fields.setdefault("read", lambda conn, message: Refused(error="no", missing=True))
         return Settings(
             dsn=self.dsn,
             listen_dsn=self.dsn,
             version="test",
             folders=(self.path,),
-            read=lambda conn, message: Refused(error="there is none", missing=True),
             **fields,
         )
 
@@ -59,7 +60,10 @@ class Folder:
             connect(self.dsn, name="parse") as conn,
             Imports("test-parse", settings.limits) as imports,
         ):
-            yield Parser(settings, conn, imports, knowledge or Memory())
+            registration = Registration("parse", "test", heartbeat=1.0, lost_after=300.0)
+            registration.keep(conn)
+            yield Parser(settings, conn, imports, knowledge or Memory(), registration)
+            registration.end(conn)
 
     def parse(self, **fields: Any) -> None:
         """Start a DAG processor, let it parse everything, end it."""

@@ -78,7 +78,7 @@ ENTRIES = (
         "dags",
         "flow_cli.commands.dags",
         Panel.PIPELINES,
-        "List, show, pause and unpause DAGs, see next runs, and files that cannot be imported.",
+        "List, show, pause and unpause DAGs, see next runs, and what is wrong with their files.",
     ),
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."

@@ -65,6 +65,7 @@ def describe_file(report: FileReport) -> list[str]:
     lines = [
         f"FILE      {report.file}",
         f"PARSED    {text_of(report.parsed_at)}, in {report.seconds:.2f} s",
+        *_slowest(report),
         f"ERROR     {text_of(report.error)}",
     ]
     if report.line is not None:
@@ -77,6 +78,15 @@ def describe_file(report: FileReport) -> list[str]:
     if report.warnings:
         lines += ["", "WARNINGS", *(f"  {warning}" for warning in report.warnings)]
     return lines
+
+
+def _slowest(report: FileReport) -> list[str]:
+    """The modules that took longest."""
+    texts = [
+        f"{name} {seconds:.2f} s" + (f" (imported by {importer})" if importer else "")
+        for name, seconds, importer in report.imports
+    ]
+    return [f"{'IMPORTS' if at == 0 else '':<10}{text}" for at, text in enumerate(texts)]
 
 
 def _state(details: DagDetails) -> str:

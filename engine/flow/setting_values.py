@@ -130,6 +130,13 @@ def lost_contact(value: object, base: Path) -> str:
     raise ValueError('"stop"')
 
 
+def ignore_form(value: object, base: Path) -> str:
+    """How the lines of `.airflowignore` files are read."""
+    if value in ("glob", "regexp"):
+        return str(value)
+    raise ValueError('"glob" or "regexp"')
+
+
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

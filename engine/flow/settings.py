@@ -63,6 +63,8 @@ class ParseSettings(NamedTuple):
 
     timeout: float
     interval: float
+    memory: int
+    airflowignore: str
 
 
 class SchedulerSettings(NamedTuple):
@@ -214,7 +216,20 @@ _ENTRIES = (
         "parse.interval",
         5,
         values.seconds,
-        "Seconds between two looks at the DAG folders for new and changed files.",
+        "Seconds between two looks at the DAG folders for changes that the kernel did not tell.",
+    ),
+    Setting(
+        "parse.memory",
+        4 << 30,
+        values.whole(64 << 20),
+        "Bytes of data that each process of one import may have.",
+    ),
+    Setting(
+        "parse.airflowignore",
+        "glob",
+        values.ignore_form,
+        "How .airflowignore files are written: glob, like .gitignore, or regexp. A .flowignore is"
+        " always glob.",
     ),
     Setting(
         "scheduler.poll_interval",

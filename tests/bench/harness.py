@@ -31,7 +31,9 @@ from flow.store import migrate
 from flow.store.connect import Conn, connect
 
 FLOORS: Final = Path(__file__).parent / "floors"
-BENCHES: Final = ("hop", "throughput", "burst", "big_run", "cold_start", "idle", "specs")
+BENCHES: Final = (
+    *("hop", "throughput", "burst", "big_run", "cold_start", "idle", "specs", "parse"),
+)
 """Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0
 """A bench fails where the ratio misses its aim by this factor: less is noise of a busy machine."""

@@ -36,6 +36,8 @@ VERBS = {
     "dags show": Verb((DAG,), whole=(DAG, TASK), unknown=("nope",)),
     "dags pause": Verb(("waits",), unknown=("nope",)),
     "dags unpause": Verb(("fails",), unknown=("nope",)),
+    "dags warnings": Verb(unknown=("nope.py",)),
+    "dags versions": Verb((DAG,), unknown=("nope",)),
     "dags errors": Verb(whole=("broken.py",), unknown=("nope.py",)),
     "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
     "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),

@@ -22,6 +22,18 @@ BREAKS = [
     Break(
         "engine/flow/graph/check.py", "    if len(value) > MAX_ID:\n", "    if len(value) < 0:\n"
     ),
+    # Of modules that import each other only the last line is told.
+    Break(
+        "engine/flow/process/trace.py",
+        '    if "partially initialized module" in said:\n',
+        '    if "partially initialised module" in said:\n',
+    ),
+    # An error is told where the DAG file imports what is wrong.
+    Break(
+        "engine/flow/process/parse.py",
+        "        error=trace.with_place(error, job.file, job.root),\n",
+        "        error=trace.one_line(error),\n",
+    ),
     # A task without a DAG is nobody's business.
     Break(
         "engine/flow/authoring/collect.py",
@@ -60,17 +72,17 @@ def dag_of(name: str, body: str) -> str:
 FINE = "a >> b"
 
 MISTAKES = {
-    "cycle": Mistake(dag_of("cycle", "a >> b >> a"), ("cycle", "a >> b >> a"), FINE),
+    "cycle": Mistake(dag_of("cycle", "a >> b >> a"), ("a >> b >> a", "cycle.py:4"), FINE, line=4),
     "itself": Mistake(dag_of("itself", "a >> a"), ("'a' cannot wait for itself",), FINE, line=6),
     "loop": Mistake(
         dag_of("loop", 'for n in range(2):\n    EmptyOperator(task_id="same")'),
-        ("'same'", "loop.py"),
+        ("'same'", "loop.py:7", "made at"),
         FINE,
         line=7,
     ),
     "group": Mistake(
         dag_of("group", 'with TaskGroup("g"):\n' + '    EmptyOperator(task_id="x")\n' * 2),
-        ("'g.x'", "group.py"),
+        ("'g.x'", "group.py:8", "by a task made at", "group.py:7"),
         FINE,
         line=8,
     ),
@@ -82,7 +94,7 @@ MISTAKES = {
     ),
     "named_alike": Mistake(
         dag_of("named_alike", 'with TaskGroup("a"):\n    EmptyOperator(task_id="x")'),
-        ("'a'",),
+        ("group_id 'a'", "named_alike.py:6", "by a task made at", "named_alike.py:5"),
         FINE,
         line=6,
     ),
@@ -91,6 +103,12 @@ MISTAKES = {
 ORPHAN = "from flow.operators.empty import EmptyOperator\nEmptyOperator(task_id='lost')\n"
 ONE_OF_TWO = "from other import there\nhere = 1\n"
 OTHER_OF_TWO = "from circle import here\nthere = 1\n"
+RING = {
+    "ring_a": "import ring_b\n",
+    "ring_b": "import ring_c\n",
+    "ring_c": "import ring_a\n\nimport not_there_at_all\n",
+}
+"""Modules that import each other, which is harmless; what is not stands in the last one."""
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +120,8 @@ def deployment() -> Iterator[Deployment]:
         made.write("orphan.py", ORPHAN)
         made.write("circle.py", ONE_OF_TWO)
         made.write("other.py", OTHER_OF_TWO)
+        for name, text in RING.items():
+            made.write(f"{name}.py", text)
         made.parse()
         yield made
 
@@ -128,7 +148,18 @@ def test_a_task_without_a_dag_is_an_error(deployment: Deployment) -> None:
 
 def test_modules_that_import_each_other_show_the_first_cause(deployment: Deployment) -> None:
     found = str(errors(deployment)["circle"]["error"])
-    assert "ImportError" in found and "circular import" in found and "here" in found
+    assert "ImportError" in found and "circular import" in found and "'there'" in found
+    assert "the circle is circle.py:1 → other.py:1 → circle.py:1" in found
+
+
+@pytest.mark.parametrize("name", RING)
+def test_an_error_behind_a_circle_is_told_with_its_own_place(
+    deployment: Deployment, name: str
+) -> None:
+    found = errors(deployment)[name]
+    assert str(found["error"]).startswith("ModuleNotFoundError: No module named 'not_there_at_all'")
+    assert found["line"] == (3 if name == "ring_c" else 1)
+    assert name == "ring_c" or "ring_c.py:3)" in str(found["error"])
 
 
 def test_nothing_of_it_is_stored_and_the_scheduler_is_silent(deployment: Deployment) -> None:
@@ -140,7 +171,7 @@ def test_nothing_of_it_is_stored_and_the_scheduler_is_silent(deployment: Deploym
 
 def test_each_fix_is_seen_at_the_next_look_and_runs(deployment: Deployment) -> None:
     """Last in this file: it mends what the tests before it look at."""
-    broken = {*MISTAKES, "orphan", "circle", "other"}
+    broken = {*MISTAKES, "orphan", "circle", "other", *RING}
     for name, mistake in MISTAKES.items():
         deployment.write(f"{name}.py", dag_of(name, mistake.right))
         deployment.parse()

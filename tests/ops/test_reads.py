@@ -10,7 +10,18 @@ import pytest
 
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
-from flow.ops import dags, grid, pools, references, running, runs, status, tasks, xcoms
+from flow.ops import (
+    dag_warnings,
+    dags,
+    grid,
+    pools,
+    references,
+    running,
+    runs,
+    status,
+    tasks,
+    xcoms,
+)
 from flow.ops.next_runs import next_runs
 from flow.ops.running import Wish
 from flow.states import TaskState
@@ -237,6 +248,44 @@ def test_import_errors_and_their_dags(world: World) -> None:
     with pytest.raises(NotFound, match=r"no DAG file two\.py has been parsed"):
         dags.file_report(world.deployment, Path("two.py"))
     assert dags.show(world.deployment, "sales").error == failure.error
+
+
+def test_warnings_name_the_module_that_makes_an_import_slow(world: World) -> None:
+    slow = [("helper", 1.9, ""), ("pandas", 1.8, "helper"), ("numpy", 0.4, "pandas.core")]
+    with transaction(world.conn, "test"):
+        for path, seconds, imports in (
+            ("/dags/one.py", 2.0, slow),
+            ("/dags/own.py", 3.0, slow[2:]),
+            ("/dags/two.py", 0.2, []),
+        ):
+            file = ParsedFile(path, "c1", seconds=seconds, imports=imports, warnings=["two.py:1"])
+            dag_files.put(world.conn, file, None)
+    found = [(one.file, one.warning) for one in dag_warnings.warnings(world.deployment)]
+    assert found == [
+        (
+            "/dags/one.py",
+            "the import took 2.0 s, of which pandas took 1.8 s by way of helper: "
+            "import it in the tasks that need it",
+        ),
+        ("/dags/one.py", "two.py:1"),
+        (
+            "/dags/own.py",
+            "the import took 3.0 s, most of it in the file's own code: move that into tasks",
+        ),
+        ("/dags/own.py", "two.py:1"),
+        ("/dags/two.py", "two.py:1"),
+    ]
+    (only,) = dag_warnings.warnings(world.deployment, Path("one.py"), slow=5.0)
+    assert only.warning == "two.py:1"
+
+
+def test_versions_of_a_dag(world: World) -> None:
+    world.define("sales")
+    page = dags.versions(world.deployment, "sales", limit=1)
+    assert [one.number for one in page.rows] == [1]
+    assert page.total.counted == 1
+    with pytest.raises(NotFound):
+        dags.versions(world.deployment, "nope")
 
 
 def test_a_dag_page_names_the_next_runs(world: World) -> None:

@@ -241,13 +241,13 @@ def test_known_files_come_with_their_modules(connection: Conn) -> None:
     file = ParsedFile("/dags/one.py", "c1", modules={"helpers": "/dags/helpers.py"})
     with transaction(connection, "test"):
         dags.store(connection, file, [definition()], paused=True)
-    known = dag_files.find(connection, "/dags/one.py")
+    known = dag_files.some(connection, ["/dags/one.py"])["/dags/one.py"]
     assert known == dag_files.known(connection)["/dags/one.py"]
     assert known is not None
     assert (known.code_hash, known.modules, known.failed) == (
         *("c1", {"helpers": "/dags/helpers.py"}, False),
     )
-    assert dag_files.find(connection, "/dags/two.py") is None
+    assert dag_files.some(connection, ["/dags/two.py"]) == {}
 
 
 @pytest.mark.parametrize("path", ["/dags/one.py", "/dags/two.py"])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flow.ops.pausing import Unpaused
 
 app = group(
-    "List, show, pause and unpause DAGs, see next runs, and files that cannot be imported.",
+    "List, show, pause and unpause DAGs, see next runs, and what is wrong with their files.",
     "flow dags list",
     "flow dags show sales",
 )
@@ -46,6 +46,16 @@ NEXT_COLUMNS = (
     Column("data_interval_end", "to"),
 )
 ERROR_COLUMNS = (Column("file"), Column("line", right=True), Column("error"), Column("since"))
+SHOWN_HASH = 12
+"""Characters of a hash that tell versions apart for people."""
+WARNING_COLUMNS = (Column("file"), Column("warning"))
+VERSION_COLUMNS = (
+    Column("number", "version", right=True),
+    Column("created_at", "created"),
+    Column("spec_hash", "graph"),
+    Column("code_hash", "code"),
+    Column("bundle_version", "bundle version"),
+)
 DagsArgument = Annotated[
     list[str], typer.Argument(metavar="DAG...", help="Ids of the DAGs; all of them or none.")
 ]
@@ -190,6 +200,55 @@ def errors(
             return
         page = dags.errors(deployment, row_limit(limit, every))
     print_page(printer, page, [row_of(one) for one in page.rows], ERROR_COLUMNS, "import errors")
+
+
+@app.command(
+    cls=Command, epilog=examples("flow dags warnings", "flow dags warnings dags/sales.py --slow 5")
+)
+def warnings(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Only of this DAG file.")
+    ] = None,
+    slow: Annotated[
+        float,
+        typer.Option(
+            "--slow", min=0.0, metavar="S", help="Seconds from which on an import is slow."
+        ),
+    ] = 1.0,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List what importing DAG files warned of, and slow imports with the module to blame."""
+    from flow.ops import dag_warnings
+
+    with opened(context) as deployment:
+        found = dag_warnings.warnings(deployment, file, slow)
+    rows = [row_of(one) for one in found]
+    Output(output).table(rows, WARNING_COLUMNS, "warnings", len(rows))
+
+
+@app.command(cls=Command, epilog=examples("flow dags versions sales"))
+def versions(
+    context: typer.Context,
+    dag: DagArgument,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List the versions of a DAG, newest first.
+
+    A version is a graph and the code that it came from. Every run stays with the graph of the
+    version it started with.
+    """
+    from flow.ops import dags
+
+    with opened(context) as deployment:
+        page = dags.versions(deployment, dag, row_limit(limit, every))
+    rows = [row_of(one) for one in page.rows]
+    if output is Format.TEXT:
+        hashes = ("spec_hash", "code_hash")
+        rows = [{**row, **{name: row[name][:SHOWN_HASH] for name in hashes}} for row in rows]
+    print_page(Output(output), page, rows, VERSION_COLUMNS, "versions")
 
 
 def _consequences(one: Unpaused) -> list[str]:

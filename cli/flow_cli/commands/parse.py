@@ -29,12 +29,19 @@ def parse(
         typer.Option("--timeout", min=0.1, metavar="S", help="Seconds an import may take."),
     ] = None,
     processes: Annotated[
-        int, typer.Option("--processes", min=1, metavar="N", help="Files imported at once.")
+        int,
+        typer.Option(
+            "--processes",
+            min=1,
+            metavar="N",
+            help="Files imported at once; as many slow ones may go on beside them.",
+        ),
     ] = 2,
 ) -> None:
     """Import DAG files, each in a process of its own, and store the DAGs they define.
 
-    A file is imported again only when it, or a local module it imports, has changed.
+    A file is imported again only when it has changed, or a local module that it imports, or a
+    variable that it reads. Several processors share the files. More is in flow-dag-files(7).
     """
     from flow.roles.parse import Settings, serve
     from flow.roles.stored import reader
@@ -56,6 +63,8 @@ def parse(
             read=reader(settings.secrets.key_file),
             timeout=timeout or settings.parse.timeout,
             interval=settings.parse.interval,
+            memory=settings.parse.memory,
+            regexp_ignore=settings.parse.airflowignore == "regexp",
             processes=processes,
             timezone=settings.dags.default_timezone,
             paused_at_creation=settings.dags.paused_at_creation,

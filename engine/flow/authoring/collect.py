@@ -69,17 +69,16 @@ class Collection:
         outside of `root`, the DAG folder; a DAG made by another file within it belongs to that.
         """
         for dag in dags:
-            made_in = Path(dag.origin.file).resolve()
             if self.get(dag.dag_id) is dag:
                 continue
-            if made_in == self.path:
+            if self._is_own(dag.origin.file):
                 self.add(dag, dag.origin.line)
-            elif not made_in.is_relative_to(root.resolve()):
+            elif not Path(dag.origin.file).resolve().is_relative_to(root.resolve()):
                 self.add(dag, 1)
 
     def note_dag(self, dag: DAG, made: Origin) -> None:
         """Take a DAG that has just been made, if this file made it."""
-        if dag.auto_register and Path(made.file).resolve() == self.path:
+        if dag.auto_register and self._is_own(made.file):
             self.add(dag, made.line)
 
     def note_task(self, task: BaseOperator) -> None:
@@ -88,8 +87,13 @@ class Collection:
 
     def note_factory(self, factory: DagFunction) -> None:
         """Remember a `@dag` function, so that one that was never called is found."""
-        if Path(factory.origin.file).resolve() == self.path:
+        if self._is_own(factory.origin.file):
             self._factories.append(factory)
+
+    def _is_own(self, file: str) -> bool:
+        """Whether a source file is this one, or a module at the top of it if it is an archive."""
+        path = Path(file).resolve()
+        return path == self.path or path.parent == self.path
 
     def warn_of_factories(self) -> None:
         """Warn of each `@dag` function that made no DAG."""

@@ -1,4 +1,4 @@
-"""`flow dags list`, `show` and `errors`."""
+"""`flow dags list`, `show`, `versions` and `errors`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from flow.errors import NotFound
 from flow.ops.deployment import Deployment
 from flow.ops.suggest import did_you_mean
 from flow.store import clock, dag_intervals
+from flow.store.connect import Conn
 from flow.store.dag_intervals import Failed
 from flow.store.read import dags
 from flow.store.read.dags import Dag, FileError, FileReport, Version
@@ -105,13 +106,33 @@ def file_report(deployment: Deployment, path: Path) -> FileReport:
     """
     conn = deployment.conn
     with deployment.snapshot():
-        known = dags.files(conn)
-        whole = str(path.absolute())
-        matching = [one for one in known if one == whole or one.endswith(f"/{path}")]
-        report = dags.file(conn, whole if whole in matching else matching[0]) if matching else None
-    if report is None:
+        report = dags.file(conn, find_file(conn, path))
+        assert report is not None  # found a moment ago, in the same snapshot
+        return report
+
+
+def find_file(conn: Conn, path: Path) -> str:
+    """The path of a DAG file that has been parsed, from its whole path or the end of it.
+
+    Raises `NotFound`.
+    """
+    known = dags.files(conn)
+    whole = str(path.absolute())
+    if whole in known:
+        return whole
+    matching = [one for one in known if one.endswith(f"/{path}")]
+    if not matching:
         raise NotFound(
             f"no DAG file {path} has been parsed",
             did_you_mean(str(path), known, "`flow parse --once` reads the DAG folders now"),
         )
-    return report
+    return matching[0]
+
+
+def versions(deployment: Deployment, dag_id: str, limit: int | None = None) -> Page[Version]:
+    """The versions of a DAG, newest first. Raises `NotFound`."""
+    from flow.ops.references import find_dag
+
+    with deployment.snapshot():
+        find_dag(deployment.conn, dag_id)
+        return dags.version_page(deployment.conn, dag_id, limit)

@@ -24,6 +24,7 @@ from flow.authoring.collect import Collection, collecting
 from flow.authoring.dag import DAG
 from flow.authoring.operator import BaseOperator
 from flow.errors import NotFound
+from flow.process.archive import ARCHIVE, modules_in
 from flow.timetables import events, interval, simple, trigger  # noqa: F401
 
 
@@ -38,7 +39,6 @@ class LoadedFile:
     """A DAG file that has been imported."""
 
     file: str
-    module: ModuleType
     collection: Collection
     code_hash: str
     """SHA-256 of the source, in hexadecimal."""
@@ -69,24 +69,27 @@ def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
 
     `root` is the DAG folder ("": the file's own folder). It is put at the end of sys.path, so that
     a `json.py` in it does not hide Python's. `timezone` is that of DAGs whose start date names
-    none. Raises `CodeMissing` when there is no such file, and whatever the file itself raises.
+    none. Of an archive every module at its top is imported, in order of name. Raises `CodeMissing`
+    when there is no such file, and whatever the file itself raises.
     """
     folder = Path(root) if root else Path(file).parent
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
+    parts = [file, str(folder)] if file.endswith(ARCHIVE) else [str(folder)]
+    sys.path += [part for part in parts if part not in sys.path]
     try:
         source = Path(file).read_bytes()
     except FileNotFoundError:
         raise CodeMissing(
             f"file {file} does not exist", "put it back, or delete its DAGs"
         ) from None
-    module = _new_module(file)
-    code: CodeType = compile(source, file, "exec", dont_inherit=True)
+    modules = modules_in(file) if file.endswith(ARCHIVE) else {file: source}
     with collecting(file, default_timezone=timezone) as collection:
-        exec(code, module.__dict__)
-        made = [value for value in module.__dict__.values() if isinstance(value, DAG)]
-        collection.take(made, root=folder)
-    return LoadedFile(file, module, collection, hashlib.sha256(source).hexdigest())
+        for name, text in modules.items():
+            module = _new_module(name)
+            code: CodeType = compile(text, name, "exec", dont_inherit=True)
+            exec(code, module.__dict__)
+            made = [value for value in module.__dict__.values() if isinstance(value, DAG)]
+            collection.take(made, root=folder)
+    return LoadedFile(file, collection, hashlib.sha256(source).hexdigest())
 
 
 def _new_module(file: str) -> ModuleType:
@@ -97,7 +100,7 @@ def _new_module(file: str) -> ModuleType:
     name = f"dag_file_{hashlib.sha256(file.encode()).hexdigest()[:12]}_{Path(file).stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None:
-        raise CodeMissing(f"file {file} is not a Python file", "DAG files end in .py")
+        raise CodeMissing(f"file {file} is not a Python file", "DAG files end in .py or .zip")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     return module

@@ -175,6 +175,9 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     None: they go where the zygote's go."""
     memory: int | None = None
     """Bytes of data that each of the import's processes may have (RLIMIT_DATA); None: no limit."""
+    timeout: float | None = None
+    """Seconds after which the supervisor stops the import, and of CPU that each of its processes
+    may use; None: no limit."""
 
 
 Job = TaskJob | CallbackJob | RenderJob | ParseJob
@@ -296,6 +299,15 @@ class Evaluated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The timetable has no interval after these."""
 
 
+class ImportTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How long a module took to import, with all that it imported itself."""
+
+    name: str
+    seconds: float
+    importer: str = ""
+    """The module that imported it; "": the DAG file."""
+
+
 class Parsed(Message, frozen=True, tag="parsed"):
     """Answer of a parse job."""
 
@@ -312,6 +324,10 @@ class Parsed(Message, frozen=True, tag="parsed"):
     warnings: tuple[str, ...] = ()
     modules: dict[str, str] = {}
     """Local modules the file imported (name → absolute path)."""
+    lacked: tuple[str, ...] = ()
+    """Names of modules that the error says are not there."""
+    imports: tuple[ImportTime, ...] = ()
+    """The modules that took longest, slowest first."""
     seconds: float = 0.0
     """Time of the import."""
 

@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import warnings
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from flow.authoring import runtime
+from flow.authoring.collect import collecting
 from flow.authoring.dag import DAG
+from flow.authoring.group import TaskGroup
+from flow.authoring.relations import chain
 from flow.authoring.serialise import to_spec
+from flow.authoring.task_decorator import task
+from flow.errors import ProtocolError
 from flow.graph import encode
-from flow.process import ahead, output, trace
+from flow.process import ahead, import_limits, output, trace
+from flow.process.import_record import recording
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
 from flow.process.messages import Parsed, ParseJob
 
 _MOST_WARNINGS: Final = 50
-_INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_ONCE: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def warm_up() -> None:
+    """Make a DAG and its spec, as every import does: what Python and libraries find out by this
+    once, a process that is forked from this one has from its beginning."""
+    with collecting(__file__), DAG("warm_up", schedule="@daily", start_date=_ONCE) as dag:
+        with TaskGroup("group"):
+            step = task(task_id="step")(abs)
+        chain(*[step.override(task_id=f"step_{number}")(number) for number in range(2)])
+    encode(to_spec(dag))
 
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
     output.prepare()
+    import_limits.apply(job.timeout)
     asking = LineRuntime(line)
     runtime.use(asking)
     parsed, dags = parse(job)
+    import_limits.lift()
     evaluated = ahead.evaluate(dags, asking.schedule_position)
-    line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
+    try:
+        line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
+    except ProtocolError as error:
+        if not parsed.specs:
+            raise
+        line.send(Parsed(error=f"the DAGs of this file are too large: {error.message}"))
     output.flush()
 
 
@@ -43,17 +65,19 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
     specs: list[bytes] = []
     lines: list[int] = []
     error: BaseException | None = None
-    with warnings.catch_warnings(record=True) as caught:
+    made: int | None = None
+    with warnings.catch_warnings(record=True) as caught, recording() as record:
         warnings.simplefilter("default")
         try:
-            for dag, line in load_file(job.file, job.root, job.timezone).collection:
+            for dag, made in load_file(job.file, job.root, job.timezone).collection:
                 specs.append(encode(to_spec(dag)))
-                lines.append(line)
+                lines.append(made)
                 dags.append(dag)
         except BaseException as raised:
             error = raised
     seconds = time.monotonic() - started
-    modules = _local_modules(job)
+    modules = record.local_modules(job.root, but=job.file)
+    imports = record.times()
     said = _warnings(caught, job)
     if error is None:
         parsed = Parsed(
@@ -61,32 +85,22 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
             lines=tuple(lines),
             warnings=said,
             modules=modules,
+            imports=imports,
             seconds=seconds,
         )
         return parsed, dags
     failed = Parsed(
-        error=trace.one_line(error),
-        error_line=trace.line_in(error, job.file),
+        error=trace.with_place(error, job.file, job.root),
+        # What is wrong with a finished graph came through no line of the file's.
+        error_line=trace.line_in(error, job.file) or made,
         traceback=trace.user_traceback(error),
         warnings=said,
         modules=modules,
+        lacked=trace.lacked_modules(error),
+        imports=imports,
         seconds=seconds,
     )
     return failed, []
-
-
-def _local_modules(job: ParseJob) -> dict[str, str]:
-    """Modules of the user's own: those whose file is in the DAG folder and is not installed."""
-    root = os.path.realpath(job.root)
-    found = {}
-    for name, module in sorted(sys.modules.copy().items()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or file == job.file:
-            continue
-        path = os.path.realpath(file)
-        if path.startswith(root + os.sep) and not any(part in path for part in _INSTALLED):
-            found[name] = path
-    return found
 
 
 def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:
@@ -98,3 +112,6 @@ def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple
         if Path(warning.filename).is_relative_to(root)
     }
     return tuple(said)[:_MOST_WARNINGS]
+
+
+warm_up()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Final
 from flow.errors import FlowError
 
 _PACKAGE: Final = str(Path(__file__).resolve().parent.parent) + os.sep
-_OWN: Final = (_PACKAGE, "<frozen ")
+OWN: Final = (_PACKAGE, "<frozen ")
+"""How names of files begin that are not the user's."""
 _HEADER: Final = "Traceback (most recent call last):\n"
+_NO_NAME: Final = re.compile(r"cannot import name '(\w+)' from '")
 _LONGEST: Final = 500
 """Characters of a one-line reason."""
 
@@ -26,6 +29,30 @@ def one_line(error: BaseException) -> str:
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
+def with_place(error: BaseException, file: str, root: str) -> str:
+    """`one_line`, and the place in the DAG folder `root` if that is not in `file` itself.
+
+    Of modules that import each other it is the whole circle.
+    """
+    said = one_line(error)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(root + os.sep) or frame.filename == file
+    ]
+    if "partially initialized module" in said:
+        places = [frame for frame in frames if frame.name == "<module>"]
+        circle = " → ".join(f"{Path(one.filename).name}:{one.lineno}" for one in places)
+        return f"{said}; the circle is {circle}" if len(places) > 1 else said
+    if isinstance(error, SyntaxError) and error.filename:
+        place = (error.filename, error.lineno)
+    elif frames:
+        place = (frames[-1].filename, frames[-1].lineno)
+    else:
+        return said
+    return said if place[0] == file else f"{said} ({place[0]}:{place[1]})"
+
+
 def user_traceback(error: BaseException) -> str:
     """The traceback of an error and of its causes, without Flow's frames.
 
@@ -35,7 +62,7 @@ def user_traceback(error: BaseException) -> str:
     summary = traceback.TracebackException.from_exception(error)
     explained = isinstance(error, (FlowError, SyntaxError))
     for part in _chain(summary):
-        kept = [frame for frame in part.stack if not frame.filename.startswith(_OWN)]
+        kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
         if kept or (explained and part is summary):
             part.stack = traceback.StackSummary.from_list(kept)
     text = "".join(summary.format())
@@ -55,6 +82,29 @@ def line_in(error: BaseException, file: str) -> int | None:
         if frame.filename == file
     ]
     return lines[-1] if lines else None
+
+
+def lacked_modules(error: BaseException) -> tuple[str, ...]:
+    """Names of the modules that an error, or what it came from, could not find."""
+    names: dict[str, None] = {}
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            if isinstance(one, ModuleNotFoundError) and one.name:
+                names[one.name] = None
+            elif isinstance(one, ImportError) and (name := _name_not_found(one)):
+                names[name] = None
+            waiting += [one.__cause__, one.__context__]
+    return tuple(names)
+
+
+def _name_not_found(error: ImportError) -> str | None:
+    """What `from package import name` lacked, if it may be a module: `package.name`."""
+    found = _NO_NAME.match(str(error))
+    return f"{error.name}.{found[1]}" if found and error.name else None
 
 
 def _chain(

@@ -16,6 +16,7 @@ from flow.errors import FlowError, InvalidDag
 from flow.graph import DagSpec, decode, encode, spec_hash
 from flow.graph.check import check
 from flow.process.events import JobEnded
+from flow.process.last_words import LastWords
 from flow.process.messages import Evaluated, Parsed
 from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS, checked
@@ -24,6 +25,9 @@ _LONGEST_ERROR: Final = 2_000
 _LONGEST_TRACEBACK: Final = 100_000
 """Characters, of which the last ones count."""
 _END_OF_LINES: Final = 2**31
+
+
+_SILENCE: Final = LastWords("", None, None)
 
 
 class Limits(NamedTuple):
@@ -60,12 +64,16 @@ class ImportFailure(NamedTuple):
 
 
 def judge(
-    ended: JobEnded | None, *, overdue: bool, limits: Limits
+    ended: JobEnded | None,
+    *,
+    overdue: bool,
+    limits: Limits,
+    last: LastWords = _SILENCE,
 ) -> ImportFailure | list[ImportedDag]:
     """The DAGs that a file defines, or why it cannot be imported.
 
     `ended` is None when the zygote died, and the import with it; `overdue` says that it was stopped
-    because it took longer than it may.
+    because it took longer than it may. `last` is what a process that died said in dying.
     """
     if ended is None:
         return ImportFailure(
@@ -73,7 +81,7 @@ def judge(
             "processes?): only its own child processes are a DAG file's to end"
         )
     if not isinstance(ended.result, Parsed):
-        return ImportFailure(_death(ended, overdue, limits))
+        return ImportFailure(_death(ended, overdue, limits), last.line, last.stack)
     if ended.result.error is not None:
         return _reported(ended.result, ended.result.error, limits)
     try:
@@ -144,6 +152,11 @@ def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
         )
     if ended.error is not None:
         return f"the import failed: {ended.error}"
+    if ended.signal == signal.SIGXCPU:
+        return (
+            f"the import used more than {limits.timeout:g} s of CPU and was stopped: move slow "
+            "work from the top level of the file into tasks, or raise parse.timeout"
+        )
     if ended.signal is not None:
         return f"the import was ended by signal {ended.signal} ({_signal_name(ended.signal)})"
     return f"the import ended its process with exit code {ended.exit_code}, before it was done"

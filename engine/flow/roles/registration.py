@@ -27,6 +27,18 @@ class Registration:
         self._process_id: int | None = None
         self._beat_at = 0.0
 
+    @property
+    def registered(self) -> bool:
+        """Whether this process has had a row."""
+        return self._process_id is not None
+
+    @property
+    def process_id(self) -> int:
+        """The id of the row. Raises RuntimeError before the first `keep`."""
+        if self._process_id is None:
+            raise RuntimeError("this process has no row yet: call keep() first")
+        return self._process_id
+
     def keep(self, conn: Conn) -> bool:
         """Count up when it is time, under a new row if the old one was taken for lost.
 

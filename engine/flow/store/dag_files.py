@@ -21,6 +21,8 @@ class KnownFile(NamedTuple):
     """Of the file and of `modules` (`flow.process.code`)."""
     modules: Mapping[str, str]
     """Local modules that it imported: name → absolute path."""
+    variables: Mapping[str, str | None]
+    """Variables that it read: key → stamp (`flow.store.variables.stamps`), None: there was none."""
     failed: bool
     """It has an error."""
     freed: bool
@@ -33,8 +35,12 @@ class ParsedFile(NamedTuple):
     path: str
     code_hash: str
     modules: Mapping[str, str] = {}
+    variables: Mapping[str, str | None] = {}
+    """Variables that it read, as in `KnownFile`."""
     seconds: float = 0.0
     """Time of the import."""
+    imports: Sequence[tuple[str, float, str]] = ()
+    """Its slowest imports: module, seconds, importer (of which "" is the file itself)."""
     output: str | None = None
     """The last of what the import printed."""
     warnings: Sequence[str] = ()
@@ -56,40 +62,38 @@ exists (select from unnest(f.conflicts) as c(dag_id) where not exists (
 """
 
 # Every file, once a sweep; the whole table on purpose.
-_KNOWN = f"""
-select f.path, f.content_hash, f.modules, f.error is not null, {_FREE} from dag_file f
-where f.bundle = %(bundle)s
-"""
+_COLUMNS = f"f.path, f.content_hash, f.modules, f.variables, f.error is not null, {_FREE}"
+_KNOWN = f"select {_COLUMNS} from dag_file f where f.bundle = %(bundle)s"
 
-# One file; primary key.
-_FIND = f"""
-select f.path, f.content_hash, f.modules, f.error is not null, {_FREE} from dag_file f
-where f.path = %(path)s
-"""
+# A few files; primary key.
+_SOME = f"select {_COLUMNS} from dag_file f where f.path = any(%(paths)s::text[])"
 
 # Files that were refused an id which is free now. Files with conflicts are few, and this is asked
 # only after an id was given up.
 _FREED = f"select f.path from dag_file f where f.conflicts <> '{{}}' and {_FREE}"
 
-# Nothing is written when nothing changed. A file that goes on failing keeps the time since when,
-# also when it fails for another reason now.
+# Nothing is written when nothing changed; times alone are no change. A file that goes on failing
+# keeps the time since when, also when it fails for another reason now.
 _PUT = """
 insert into dag_file as f (path, bundle, content_hash, seconds, error, error_line, error_since,
-  traceback, output, warnings, modules, conflicts)
+  traceback, output, warnings, modules, variables, imports, conflicts)
 values (%(path)s, %(bundle)s, %(code_hash)s, %(seconds)s, %(error)s::text, %(line)s,
   case when %(error)s::text is not null then clock_timestamp() end,
-  %(traceback)s, %(output)s, %(warnings)s::text[], %(modules)s, %(conflicts)s::text[])
+  %(traceback)s, %(output)s, %(warnings)s::text[], %(modules)s, %(variables)s, %(imports)s,
+  %(conflicts)s::text[])
 on conflict (path) do update set
   bundle = excluded.bundle, content_hash = excluded.content_hash, parsed_at = clock_timestamp(),
   seconds = excluded.seconds, error = excluded.error, error_line = excluded.error_line,
   error_since = case when excluded.error is not null
     then coalesce(f.error_since, excluded.error_since) end,
   traceback = excluded.traceback, output = excluded.output, warnings = excluded.warnings,
-  modules = excluded.modules, conflicts = excluded.conflicts
+  modules = excluded.modules, variables = excluded.variables, imports = excluded.imports,
+  conflicts = excluded.conflicts
 where (f.bundle, f.content_hash, f.error, f.error_line, f.traceback, f.output, f.warnings,
-    f.modules, f.conflicts)
+    f.modules, f.variables, f.conflicts)
   is distinct from (excluded.bundle, excluded.content_hash, excluded.error, excluded.error_line,
-    excluded.traceback, excluded.output, excluded.warnings, excluded.modules, excluded.conflicts)
+    excluded.traceback, excluded.output, excluded.warnings, excluded.modules, excluded.variables,
+    excluded.conflicts)
 """
 
 _FORGET = "delete from dag_file where path = any(%(paths)s::text[])"
@@ -101,10 +105,10 @@ def known(conn: Conn, bundle: str = LOCAL_BUNDLE) -> dict[str, KnownFile]:
     return {row[0]: KnownFile._make(row) for row in rows}
 
 
-def find(conn: Conn, path: str) -> KnownFile | None:
-    """One file; None when it has never been parsed."""
-    row = conn.execute(_FIND, {"path": path}).fetchone()
-    return KnownFile._make(row) if row else None
+def some(conn: Conn, paths: Sequence[str]) -> dict[str, KnownFile]:
+    """Some files by path; those that have never been parsed are left out."""
+    rows = conn.execute(_SOME, {"paths": list(paths)})
+    return {row[0]: KnownFile._make(row) for row in rows}
 
 
 def freed(conn: Conn) -> list[str]:
@@ -131,6 +135,8 @@ def put(
         "output": storable_or_none(file.output),
         "warnings": [storable(warning) for warning in file.warnings],
         "modules": Jsonb({storable(n): storable(path) for n, path in file.modules.items()}),
+        "variables": Jsonb({storable(key): stamp for key, stamp in file.variables.items()}),
+        "imports": Jsonb([[storable(n), s, storable(by)] for n, s, by in file.imports]),
         "conflicts": sorted(conflicts),
     }
     return conn.execute(_PUT, values).rowcount == 1

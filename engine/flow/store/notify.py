@@ -39,16 +39,20 @@ _STATEMENTS: dict[str, LiteralString] = {
 
 
 class Notifier:
-    """Sends notifications on a connection that is between transactions."""
+    """Sends notifications on a connection that is between transactions.
 
-    def __init__(self) -> None:
+    `coalesce` is the number of seconds between two of them on one channel.
+    """
+
+    def __init__(self, coalesce: float = COALESCE) -> None:
+        self._coalesce = coalesce
         self._sent: dict[str, float] = {}
         self._owed: set[str] = set()
 
     def send(self, conn: Conn, channel: str) -> None:
-        """Notify now, or note the debt when the last one went out less than `COALESCE` ago."""
+        """Notify now, or note the debt when the last one went out less than that ago."""
         now = time.monotonic()
-        if now - self._sent.get(channel, 0.0) < COALESCE:
+        if now - self._sent.get(channel, 0.0) < self._coalesce:
             self._owed.add(channel)
             return
         self._owed.discard(channel)
@@ -59,7 +63,7 @@ class Notifier:
         """Send what is owed and due; seconds until the next debt is due, None without debts."""
         wait = None
         for channel in tuple(self._owed):
-            left = self._sent[channel] + COALESCE - time.monotonic()
+            left = self._sent[channel] + self._coalesce - time.monotonic()
             if left <= 0:
                 self.send(conn, channel)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -35,6 +35,11 @@ on conflict (key) do update set value = excluded.value, updated_at = clock_times
   description = coalesce(%(description)s::text, variable.description)
 """
 
+# What DAG files have read; primary key.
+_STAMPS = """
+select key, extract(epoch from updated_at)::text from variable where key = any(%(keys)s::text[])
+"""
+
 _DELETE = "delete from variable where key = %(key)s"
 
 
@@ -49,6 +54,14 @@ def one(conn: Conn, key: str) -> StoredVariable | None:
     """A variable."""
     row = conn.execute(_ONE, {"key": key}).fetchone()
     return StoredVariable._make(row) if row else None
+
+
+def stamps(conn: Conn, keys: Collection[str]) -> dict[str, str | None]:
+    """When each of some variables was set, as a text that changes with it; None: there is none."""
+    found: dict[str, str | None] = dict.fromkeys(keys)
+    if found:
+        found.update(conn.execute(_STAMPS, {"keys": list(found)}).fetchall())
+    return found
 
 
 def existing(conn: Conn, keys: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ from operations_world import World
 LISTS = [
     ("dags", "list"),
     ("dags", "errors"),
+    ("dags", "warnings"),
     ("runs", "list"),
     ("pools", "list"),
     ("vars", "list"),
@@ -24,6 +25,8 @@ MISSING = [
     ("dags", "next", "nope"),
     ("dags", "pause", "nope"),
     ("dags", "errors", "nope.py"),
+    ("dags", "warnings", "nope.py"),
+    ("dags", "versions", "nope"),
     ("run", "nope"),
     ("runs", "list", "nope"),
     ("runs", "show", "nope", "latest"),

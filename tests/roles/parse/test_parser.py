@@ -34,11 +34,14 @@ def test_one_bad_file_hides_no_other(folder: Folder) -> None:
     folder.write("stdin.py", "import sys\nassert sys.stdin.read() == ''\n")
     folder.write("closed.py", "import os\nos.close(1)\nos.close(2)\n")
     folder.write("crash.py", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    folder.write("deep_crash.py", "import crasher\n")
+    folder.write("crasher.py", "import ctypes\n\nctypes.string_at(8)\n")
     folder.parse()
     errors = folder.errors()
     assert folder.dags() == {"good": "good.py"}
     assert set(errors) == {
         *("syntax.py", "raises.py", "exit.py", "interrupt.py", "exit_at_once.py", "crash.py"),
+        *("deep_crash.py", "crasher.py"),
     }
     assert "SyntaxError" in errors["syntax.py"]
     assert "no_such_module_anywhere" in errors["raises.py"]
@@ -49,6 +52,10 @@ def test_one_bad_file_hides_no_other(folder: Folder) -> None:
     at = "select {} from dag_file where path like %s"
     assert folder.value(at.format("error_line"), "%/syntax.py") == 2
     assert folder.value(at.format("error_line"), "%/raises.py") == 2
+    assert folder.value(at.format("error_line"), "%/crash.py") == 2
+    assert folder.value(at.format("error_line"), "%/deep_crash.py") == 1
+    assert 'crasher.py", line 3 in' in folder.value(at.format("traceback"), "%/deep_crash.py")
+    assert folder.value(at.format("output"), "%/deep_crash.py") is None
     assert "import no_such_module_anywhere" in folder.value(at.format("traceback"), "%/raises.py")
     assert folder.value(at.format("output"), "%/raises.py") == "so far"
     assert folder.value(at.format("output"), "%/exit_at_once.py") == "last words"
@@ -112,6 +119,8 @@ def test_an_endless_import_is_stopped_with_all_it_started(folder: Folder) -> Non
     assert f"longer than {2 * PATIENCE:g} s" in folder.errors()["endless.py"]
     output = "select output from dag_file where path like '%%/endless.py'"
     assert folder.value(output) == "started"
+    place = "select error_line from dag_file where path like '%%/endless.py'"
+    assert folder.value(place) in (6, 7)
     assert not [
         p.pid for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or ())
     ]

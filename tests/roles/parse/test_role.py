@@ -13,6 +13,7 @@ from pathlib import Path
 
 import flow
 from dag_folder import PATIENCE, Folder
+from flow.store import variables
 from flow.store.notify import PARSE, Notifier
 
 HANG = 60 * PATIENCE
@@ -68,6 +69,37 @@ def test_a_change_is_seen_at_the_next_sweep(folder: Folder) -> None:
         eventually(lambda: folder.dags() == {"one": "one.py"})
         folder.dag("two.py", "two")
         eventually(lambda: "two" in folder.dags())
+
+
+def test_a_change_is_heard_of_between_two_sweeps(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    with serving(folder, interval=10_000):
+        eventually(lambda: folder.dags() == {"one": "one.py"})
+        for number in range(3):
+            folder.dag(f"more_{number}.py", f"more_{number}")
+            eventually(lambda number=number: f"more_{number}" in folder.dags())
+        (folder.path / "one.py").unlink()
+        eventually(lambda: "one" not in folder.dags())
+
+
+def test_a_variable_that_changes_is_noticed_between_two_sweeps(folder: Folder) -> None:
+    folder.dag("one.py", "one", extra="from flow import Variable\nVariable.get('key', 'none')")
+    with serving(folder, interval=10_000):
+        eventually(lambda: folder.dags() == {"one": "one.py"})
+        before = folder.value("select variables from dag_file")
+        assert before == {"key": None}
+        variables.set_(folder.conn, "key", b"x", None)
+        eventually(lambda: folder.value("select variables from dag_file") != before)
+
+
+def test_hanging_files_hold_up_no_new_one(folder: Folder) -> None:
+    """Far more of them than processes, all new, and none of them ends while the test runs."""
+    for number in range(8):
+        folder.write(f"a_{number}.py", "while True: pass\n")
+    with serving(folder, interval=10_000, timeout=10 * HANG):
+        eventually(lambda: running(folder) == 1)
+        folder.dag("good.py", "good")
+        eventually(lambda: folder.dags() == {"good": "good.py"})
 
 
 def test_a_notification_starts_a_sweep_at_once(folder: Folder) -> None:

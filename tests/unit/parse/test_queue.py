@@ -1,4 +1,4 @@
-"""Two lanes: what failed before cannot hold up what has changed."""
+"""What failed before or takes long cannot hold up what has changed."""
 
 from __future__ import annotations
 
@@ -12,28 +12,43 @@ def take_all(queue: Queue) -> list[str]:
     return taken
 
 
-def test_changed_files_go_first_and_fill_all_processes() -> None:
+def test_changed_files_fill_all_processes_and_bad_ones_have_their_own() -> None:
     queue = Queue(2)
-    queue.add([Waiting("bad", again=True), Waiting("one"), Waiting("two"), Waiting("three")])
-    assert take_all(queue) == ["one", "two"]
-    assert queue.running == {"one", "two"}
+    queue.add(Waiting(bad, again=True) for bad in ("bad", "worse", "worst"))
+    queue.add([Waiting("one"), Waiting("two"), Waiting("three")])
+    assert queue.next(4) == ["one", "two", "three", "bad"]
+    assert take_all(queue) == ["one", "two", "bad", "worse"]
+    assert queue.running == {"one", "two", "bad", "worse"}
+    queue.done("bad")
+    assert take_all(queue) == ["worst"]
     queue.done("one")
     assert take_all(queue) == ["three"]
-    assert len(queue) == 1
+    assert len(queue) == 0
 
 
-def test_one_process_stays_free_of_files_that_failed_before() -> None:
-    queue = Queue(2)
-    queue.add([Waiting("bad", again=True), Waiting("worse", again=True)])
-    assert take_all(queue) == ["bad"]
-    queue.add([Waiting("good")])
-    assert take_all(queue) == ["good"]
-
-
-def test_a_single_process_takes_them_too() -> None:
+def test_a_slow_one_leaves_its_place_to_others_and_goes_on() -> None:
     queue = Queue(1)
-    queue.add([Waiting("bad", again=True)])
-    assert take_all(queue) == ["bad"]
+    queue.add([Waiting("slow"), Waiting("two"), Waiting("three")])
+    assert take_all(queue) == ["slow"]
+    assert not queue.yields("slow")
+    assert take_all(queue) == ["two"]
+    assert queue.running == {"slow", "two"}
+
+
+def test_where_too_many_are_slow_already_it_gives_way_to_those_that_wait() -> None:
+    queue = Queue(1)
+    queue.add([Waiting("slow"), Waiting("slower")])
+    assert take_all(queue) == ["slow"]
+    assert not queue.yields("slow")
+    assert take_all(queue) == ["slower"]
+    assert not queue.yields("slower"), "nobody waits for its place"
+    queue.add([Waiting("good")])
+    assert queue.yields("slower")
+    assert not queue.yields("slow"), "it has its place until its time is up"
+    queue.add([queue.done("slower")._replace(again=True)])
+    assert take_all(queue) == ["good"]
+    queue.done("slow")
+    assert take_all(queue) == ["slower"]
 
 
 def test_a_file_waits_once_and_a_change_takes_it_out_of_the_slow_lane() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.process.events import JobEnded
+from flow.process.last_words import LastWords
 from flow.process.messages import Evaluated, Parsed
 from flow.process.verdict import Limits
 from flow.roles.parse.imports import Imported
@@ -17,12 +18,13 @@ from flow.store.dag_files import Failure
 from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS
 
+SILENT = LastWords("", None, None)
 LIMITS = Limits(60.0, 2**30)
 GOOD = DagSpec(dag_id="good", tasks=(TaskSpec(task_id="a", operator="x"),))
 
 
 def imported(overdue: bool = False, **fields: Any) -> Imported:
-    return Imported("/dags/a.py", 0.0, 1.0, None, overdue, JobEnded(1, **fields))
+    return Imported("/dags/a.py", 0.0, 1.0, SILENT, overdue, JobEnded(1, **fields))
 
 
 def reported(*specs: bytes, lines: tuple[int, ...] | None = None, **fields: Any) -> Imported:
@@ -141,7 +143,7 @@ def test_an_error_of_any_size_and_line_is_kept_in_bounds() -> None:
         (imported(result=None, exit_code=0), "exit code 0"),
         (imported(result=None, signal=9, overdue=True), "longer than 60 s"),
         (imported(result=None, error="cannot start a process: no memory"), "no memory"),
-        (Imported("/dags/a.py", 0.0, 1.0, None, False, None), "kill"),
+        (Imported("/dags/a.py", 0.0, 1.0, SILENT, False, None), "kill"),
     ],
 )
 def test_a_death_is_told_in_words(ended: Imported, words: str) -> None:

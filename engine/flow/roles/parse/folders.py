@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import Final
+
+from flow.process.archive import ARCHIVE, BROKEN_ARCHIVE, names_in
+from flow.roles.parse.ignore import Ignore
+
+_CODE: Final = ".py"
 
 
 @dataclass(slots=True)
@@ -18,61 +25,117 @@ class Scan:
     """Paths that are not UTF-8, with the offending bytes escaped."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Why, by folder that could not be read: nothing in it can be called gone."""
+    roots: list[str] = field(default_factory=list)
+    """DAG folders that are there."""
 
     def unseen(self, path: str) -> bool:
         """Whether a path lies in a folder that could not be read."""
         return any(path.startswith(folder + os.sep) for folder in self.unreadable)
 
+    def passed_over(self, path: str) -> bool:
+        """Whether a path lies in a DAG folder that was read: if it is not found, it is ignored."""
+        return any(path.startswith(root + os.sep) for root in self.roots)
 
-def scan(folders: Iterable[Path]) -> Scan:
-    """Look for `*.py` in `folders` and below, except in `__pycache__` and in hidden folders.
 
-    Symbolic links are followed; a folder that can be reached in two ways counts once.
+def scan(folders: Iterable[Path], *, regexp: bool = False) -> Scan:
+    """Look for `*.py`, and `*.zip` with Python files at their top, in `folders` and below.
+
+    Not in `__pycache__` and hidden folders, and not what ignore files name (`regexp`: how
+    `.airflowignore` is written). Symbolic links are followed; a folder or file that can be reached
+    in several ways counts once, a file by its own name rather than by that of a link.
     """
     found = Scan()
     visited: set[tuple[int, int]] = set()
+    linked: dict[str, str] = {}
     for folder in folders:
         root = os.path.abspath(folder)  # noqa: PTH100 - links stay as the user wrote them
-        for path in _python_files(root, visited, found.unreadable):
+        for path, is_link in _code_files(root, visited, found, Ignore(regexp=regexp)):
             try:
                 path.encode()
             except UnicodeEncodeError:
                 found.illegible.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
             else:
-                found.files.setdefault(path, root)
+                (linked if is_link else found.files).setdefault(path, root)
+    _add_links(found, linked)
     found.files = dict(sorted(found.files.items()))
     return found
 
 
-def _python_files(
-    root: str, visited: set[tuple[int, int]], unreadable: dict[str, str]
-) -> Iterator[str]:
-    def note(error: OSError) -> None:
-        unreadable[os.fsdecode(error.filename)] = error.strerror or str(error)
+def _add_links(found: Scan, linked: dict[str, str]) -> None:
+    if not linked:
+        return
+    targets = {os.path.realpath(path) for path in found.files}
+    for path in sorted(linked):
+        target = os.path.realpath(path)
+        if target not in targets:
+            targets.add(target)
+            found.files[path] = linked[path]
 
-    for folder, below, names in os.walk(root, onerror=note, followlinks=True):
-        if _seen(folder, visited):
-            below.clear()
+
+def _code_files(
+    root: str, visited: set[tuple[int, int]], found: Scan, ignore: Ignore
+) -> Iterator[tuple[str, bool]]:
+    """Paths of files that may define DAGs, and whether they are links."""
+    waiting = [(root, ignore)]
+    while waiting:
+        folder, outer = waiting.pop()
+        try:
+            if _seen(folder, visited):
+                continue
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            if folder == root or not isinstance(error, FileNotFoundError):
+                found.unreadable[folder] = error.strerror or str(error)
             continue
-        below[:] = sorted(name for name in below if _is_code_folder(name))
-        for name in names:
-            if name.endswith(".py") and not name.startswith("."):
-                path = os.path.join(folder, name)  # noqa: PTH118 - thousands of them
-                if os.path.isfile(path):  # noqa: PTH113 - a link to nothing is no file
-                    yield path
+        if folder == root:
+            found.roots.append(root)
+        rules = outer.within(folder, [entry.name for entry in entries])
+        for entry in entries:
+            if entry.name.startswith(".") or entry.name == "__pycache__":
+                continue
+            if _holds(entry.is_dir):
+                if not rules.ignores(entry.path, folder=True):
+                    waiting.append((entry.path, rules))
+            elif _is_code(entry) and not rules.ignores(entry.path, folder=False):
+                yield entry.path, entry.is_symlink()
+
+
+def _is_code(entry: os.DirEntry[str]) -> bool:
+    if entry.name.endswith(_CODE):
+        return _holds(entry.is_file)
+    if not entry.name.endswith(ARCHIVE) or not _holds(entry.is_file):
+        return False
+    try:
+        status = entry.stat()
+    except OSError:
+        return False  # gone since it was listed
+    return _has_code(entry.path, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _has_code(archive: str, *signature: int) -> bool:
+    """Whether an archive is one of DAG files, not of data; one that is broken is to be told of."""
+    try:
+        return bool(names_in(archive))
+    except OSError:
+        return False  # gone, or not to be read
+    except BROKEN_ARCHIVE:
+        return True
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    try:
+        return question()
+    except OSError:
+        return False  # a link into nowhere, or a loop of links
 
 
 def _seen(folder: str, visited: set[tuple[int, int]]) -> bool:
-    try:
-        status = os.stat(folder)  # noqa: PTH116 - as above
-    except OSError:
-        return True  # gone since it was listed
+    """Whether a folder has been looked at before. Raises OSError when it is not there."""
+    status = os.stat(folder)  # noqa: PTH116 - thousands of them
     identity = status.st_dev, status.st_ino
     if identity in visited:
         return True
     visited.add(identity)
     return False
-
-
-def _is_code_folder(name: str) -> bool:
-    return name != "__pycache__" and not name.startswith(".")

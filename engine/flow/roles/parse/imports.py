@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import selectors
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self
 
 from flow.process.environment import TaskUser
-from flow.process.events import ChildMessage, JobEnded, ZygoteDied
+from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.host import Host
+from flow.process.last_words import LastWords, last_words
 from flow.process.messages import ParseJob
 from flow.process.verdict import Limits
+from flow.roles.parse.scratch import Scratch
 from flow.roles.parse.tail import Tail
 
 _LARGEST: Final = 64 * 1024 * 1024
@@ -34,6 +33,16 @@ class Import:
     tail: Tail
     overdue: bool = False
     """It was stopped at its deadline."""
+    slow: bool = False
+    """It was found to take long."""
+    gave_way: bool = False
+    """It was stopped to make room for others."""
+    variables: dict[str, str | None] = field(default_factory=dict)
+    """What it has read, with stamps."""
+
+    def begin(self, timeout: float) -> None:
+        """It has a process now, and so many seconds."""
+        self.deadline = time.monotonic() + timeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +52,13 @@ class Imported:
     path: str
     started: float
     seconds: float
-    output: str | None
+    last: LastWords
+    """What it printed last, and said in dying."""
     overdue: bool
     ended: JobEnded | None
     """None: the zygote died, and the import with it."""
+    gave_way: bool = False
+    variables: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class Imports:
@@ -67,8 +79,7 @@ class Imports:
         self._timezone = timezone
         self._limits = limits
         self._user = user
-        self._folder = Path(tempfile.mkdtemp(prefix="flow-parse-"))
-        self._folder.chmod(0o711)  # a task user has to reach the pipes, by their names
+        self._scratch = Scratch()
         self.host = Host(name, user=user, limit=_LARGEST, keep=keep)
         self._running: dict[int, Import] = {}
         self._selector = selectors.EpollSelector()
@@ -84,7 +95,7 @@ class Imports:
     def start(self, path: str, root: str) -> None:
         """Import a file of a DAG folder."""
         now = time.monotonic()
-        tail = Tail(self._folder / os.urandom(8).hex(), self._user)
+        tail = Tail(self._scratch.path / os.urandom(8).hex(), self._user)
         job_id = self.host.start(
             ParseJob(
                 file=path,
@@ -92,6 +103,7 @@ class Imports:
                 timezone=self._timezone,
                 log=str(tail.path),
                 memory=self._limits.memory,
+                timeout=self._limits.timeout,
             )
         )
         self._selector.register(tail, selectors.EVENT_READ, tail)
@@ -106,6 +118,8 @@ class Imports:
             match event:
                 case ChildMessage():
                     yield event
+                case JobStarted():
+                    self._running[event.job_id].begin(self._limits.timeout)
                 case JobEnded():
                     yield self._end(event.job_id, event)
                 case ZygoteDied():
@@ -121,11 +135,29 @@ class Imports:
                 one.overdue = True
                 self.host.stop(job_id, grace=0.0)
 
-    def next_deadline(self) -> float | None:
-        """When `stop_overdue` has something to do."""
-        return min(
-            (one.deadline for one in self._running.values() if not one.overdue), default=None
-        )
+    def note_variable(self, job_id: int, key: str, stamp: str | None) -> None:
+        """Remember that an import has read a variable."""
+        if job_id in self._running:
+            self._running[job_id].variables[key] = stamp
+
+    def give_way(self, seconds: float, yields: Callable[[str], bool]) -> None:
+        """Stop those imports that take longer than `seconds` and have to make room for others.
+
+        `yields` says which ones; it is asked once about each, and again while it has to stay.
+        """
+        slow_since = time.monotonic() - seconds
+        for job_id, one in self._running.items():
+            if one.started <= slow_since and not one.gave_way and not one.overdue:
+                one.slow = True
+                if yields(one.path):
+                    one.gave_way = True
+                    self.host.stop(job_id, grace=0.0)
+
+    def next_deadline(self, slow: float) -> float | None:
+        """When `stop_overdue` has something to do, or `give_way` of so many seconds."""
+        alive = [one for one in self._running.values() if not (one.overdue or one.gave_way)]
+        moments = [one.deadline if one.slow else one.started + slow for one in alive]
+        return min(moments, default=None)
 
     def close(self) -> None:
         """End all imports."""
@@ -134,7 +166,7 @@ class Imports:
             one.tail.close()
         self._running.clear()
         self._selector.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.remove()
 
     def __enter__(self) -> Self:
         return self
@@ -154,7 +186,9 @@ class Imports:
             path=one.path,
             started=one.started,
             seconds=time.monotonic() - one.started,
-            output=one.tail.close(),
+            last=last_words(one.tail.close() or "", one.path),
             overdue=one.overdue,
             ended=ended,
+            gave_way=one.gave_way,
+            variables=one.variables,
         )

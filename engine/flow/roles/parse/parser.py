@@ -7,35 +7,39 @@ import os
 import random
 import selectors
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import psycopg
-
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage
-from flow.process.messages import Parsed
+from flow.process.messages import GetVariable, Parsed
 from flow.process.verdict import Limits
-from flow.roles.loop import wait
+from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import Read, answer
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
 from flow.roles.parse.imports import Imported, Imports
-from flow.roles.parse.plan import Attempt, Sight
-from flow.roles.parse.queue import Queue, Waiting
-from flow.store import dag_files, dag_intervals, dags
+from flow.roles.parse.leases import AHEAD, Leases
+from flow.roles.parse.plan import Attempt, Sight, State
+from flow.roles.parse.queue import SLOW, Queue, Waiting
+from flow.roles.parse.storing import Storing, TakenOver
+from flow.roles.parse.variables import Snapshot
+from flow.roles.registration import Registration
+from flow.store import dag_files, dag_intervals
 from flow.store.connect import Conn, transaction
 from flow.store.dag_files import Failure, KnownFile, ParsedFile
-from flow.store.dags import Definition, Stored
-from flow.store.notify import WAKE, Notifier
 
 log = logging.getLogger(__name__)
 
 _MOST_SWEEPS: Final = 3
 """Sweeps of `run_once`: a file that changes while it is imported is imported again."""
+_REST: Final = 5.0
+"""Between two sweeps at least so many times what the last one took, whatever changes."""
+_OTHERS: Final = 0.1
+"""Seconds between two looks at what another processor is about to finish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class Settings:
     lost_after: float = 300.0
     timezone: str = "UTC"
     """Zone of DAGs whose start date names none."""
+    regexp_ignore: bool = False
+    """`.airflowignore` files are lines of regular expressions, not like `.gitignore`."""
     keep: Callable[[], Collection[int]] = tuple
     """Processes that are no leftovers of an import, wherever they have moved up."""
 
@@ -73,33 +79,47 @@ class Memory:
 
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     attempts: dict[str, Attempt] = field(default_factory=dict)
-    before: dict[str, str] | None = None
-    """Content hash by file, as the sweep before saw it."""
+    before: Collection[str] | None = None
+    """Files that the sweep before saw."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Folders that the sweep before could not read, and why."""
 
 
 class Parser:
     """One DAG processor. Only `run_once` waits for imports; the rest waits for nothing but the
-    database."""
+    database. The files that are being parsed belong to the process of `registration`."""
 
-    def __init__(self, settings: Settings, conn: Conn, imports: Imports, memory: Memory) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        conn: Conn,
+        imports: Imports,
+        memory: Memory,
+        registration: Registration,
+    ) -> None:
         self._settings = settings
         self._conn = conn
         self._imports = imports
         self._memory = memory
-        self._notifier = Notifier()
         self._queue = Queue(settings.processes)
+        self._registration = registration
+        self._leases = Leases(conn, lambda: registration.process_id, settings.timeout)
+        self._storing = Storing(conn, self._leases.settle, paused=settings.paused_at_creation)
+        self._variables = Snapshot(settings.read)
         self._seen = Scan()
         self._sweep_at = 0.0
+        self._rested_at = 0.0
+        self._look_at = 0.0
 
     def fileno(self) -> int:
         """Readable when `work` has something to do."""
         return self._imports.fileno()
 
     def run_once(self) -> None:
-        """Look at the folders, and parse until everything has been parsed."""
-        for _ in range(_MOST_SWEEPS):
+        """Look at the folders, and parse until everything has been parsed, also by others."""
+        sweeps = 0
+        while sweeps < _MOST_SWEEPS:
+            self._leases.refused.clear()
             self.sweep()
             self.turn()
             with selectors.DefaultSelector() as selector:
@@ -107,79 +127,104 @@ class Parser:
                 while len(self._queue) or len(self._imports):
                     wait(selector, self._idle_for())
                     self.turn()
+                if self._leases.refused:
+                    wait(selector, _OTHERS)
+                    continue
+            sweeps += 1
             if self._sweep_at > time.monotonic():
                 return
 
     def sweep_soon(self) -> None:
-        """Let the next `work` look at the folders."""
-        self._sweep_at = time.monotonic()
+        """Let `work` look at the folders as soon as it has rested from the last time."""
+        self._sweep_at = max(time.monotonic(), self._rested_at)
 
     def work(self) -> float:
         """Do all that is due; returns the seconds until something is due by itself."""
-        if time.monotonic() >= self._sweep_at:
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._look_at = now + POLL
+            if self._variables.changed(self._conn):
+                self.sweep_soon()
+        if now >= self._sweep_at:
             self.sweep()
         self.turn()
-        owed = self._notifier.pay(self._conn)
+        owed = self._storing.pay()
         return self._idle_for() if owed is None else min(owed, self._idle_for())
 
     def sweep(self) -> None:
         """Look at the folders once and let what should be parsed wait for it."""
         memory = self._memory
-        self._sweep_at = time.monotonic() + self._settings.interval
-        self._seen = folders.scan(self._settings.folders)
+        began = time.monotonic()
+        self._sweep_at = began + self._settings.interval
+        self._seen = folders.scan(self._settings.folders, regexp=self._settings.regexp_ignore)
         self._warn_unreadable()
-        contents = dict.fromkeys(self._seen.illegible, "")
-        contents |= {path: memory.fingerprints.content(path) for path in self._seen.files}
         known = dag_files.known(self._conn)
-        planned = plan.plan(self._look(contents, known))
+        planned = plan.plan(self._look(known))
         if planned.gone:
-            self._hide(planned.gone)
+            self._storing.hide(planned.gone)
         self._refuse_illegible(known)
         changed = [Waiting(path) for path in planned.changed]
-        # Several processors start in different places, and so seldom parse the same file.
+        # Several processors start in different places, and so seldom want the same file.
         random.shuffle(changed)
         self._queue.add(changed)
         self._queue.add(Waiting(path, again=True) for path in planned.again)
         if planned.gone:
             self._requeue_freed()
         self._evaluate_again()
-        memory.before = contents
+        memory.before = {*self._seen.files, *self._seen.illegible}
+        ended = time.monotonic()
+        self._rested_at = ended + _REST * (ended - began)
 
     def turn(self) -> None:
         """Take what the imports have to say, stop those that are overdue, start others."""
+        self._registration.keep(self._conn)
         for news in self._imports.news():
             if isinstance(news, ChildMessage):
-                reply = answer(self._conn, news.message, self._settings.read)
-                self._imports.host.reply(news.job_id, reply)
+                self._answer(news)
             else:
                 self._settle(news)
         self._imports.stop_overdue()
+        self._imports.give_way(SLOW, self._queue.yields)
         while (waiting := self._queue.take()) is not None:
             if not self._start(waiting):
                 self._queue.done(waiting.path)
 
     def _idle_for(self) -> float:
-        deadline = self._imports.next_deadline()
-        due = self._sweep_at if deadline is None else min(self._sweep_at, deadline)
-        return max(0.0, due - time.monotonic())
+        deadline = self._imports.next_deadline(SLOW)
+        due = [self._sweep_at, self._look_at, *([] if deadline is None else [deadline])]
+        return min(max(0.0, min(due) - time.monotonic()), self._registration.due_in())
 
-    def _look(self, contents: dict[str, str], known: dict[str, KnownFile]) -> Sight:
+    def _answer(self, news: ChildMessage) -> None:
+        message = news.message
+        if isinstance(message, GetVariable):
+            reply, stamp = self._variables.get(self._conn, message)
+            self._imports.note_variable(news.job_id, message.key, stamp)
+        else:
+            reply = answer(self._conn, message, self._settings.read)
+        self._imports.host.reply(news.job_id, reply)
+
+    def _look(self, known: dict[str, KnownFile]) -> Sight:
         """Read what the plan is made of."""
         memory, seen = self._memory, self._seen
         memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
         modules = {path: plan.modules(path, memory.attempts, known) for path in seen.files}
-        hashes = {path: memory.fingerprints.code(path, modules[path]) for path in seen.files}
-        memory.fingerprints.keep({*hashes, *(p for ms in modules.values() for p in ms.values())})
+        keys = {path: plan.variables(path, memory.attempts, known) for path in seen.files}
+        self._variables.look(self._conn, {key for some in keys.values() for key in some})
+        states = {path: self._state(path, modules[path], keys[path]) for path in seen.files}
+        memory.fingerprints.keep({*states, *(p for ms in modules.values() for p in ms.values())})
         return Sight(
-            hashes=hashes,
+            states=states,
             known=known,
             attempts=memory.attempts,
-            missing=[p for p in known if p not in contents and self._is_missing(p)],
+            missing=[p for p in known if p not in seen.files and self._is_missing(p)],
             now=time.monotonic(),
             busy=self._queue.running,
             before=memory.before,
-            code_changed=memory.before is not None and memory.before != contents,
         )
+
+    def _state(self, path: str, modules: Mapping[str, str], keys: Collection[str]) -> State:
+        stamps = self._variables.stamps(keys) if keys else {}
+        return State(self._memory.fingerprints.code(path, modules), stamps)
 
     def _warn_unreadable(self) -> None:
         unreadable = self._seen.unreadable
@@ -190,90 +235,81 @@ class Parser:
         self._memory.unreadable = unreadable
 
     def _is_missing(self, path: str) -> bool:
-        return not self._seen.unseen(path) and not os.path.lexists(path)
+        if path in self._seen.illegible or self._seen.unseen(path):
+            return False
+        return self._seen.passed_over(path) or not os.path.lexists(path)
 
     def _start(self, waiting: Waiting) -> bool:
-        """Start to import a file; False when it needs none any more."""
+        """Start to import a file; False when it needs none any more, or another one does it."""
         path = waiting.path
         if path not in self._seen.files:
+            self._leases.give_back([path])
+            return False
+        if not self._leases.hold(path, self._queue.next(AHEAD - 1)):
             return False
         if not waiting.again and not waiting.alone and self._parsed_elsewhere(path):
+            self._leases.give_back([path])
             return False
         self._imports.start(path, self._seen.files[path])
         return True
 
     def _parsed_elsewhere(self, path: str) -> bool:
         """Whether another processor has parsed the file as it is, since the sweep."""
-        row = dag_files.find(self._conn, path)
-        if row is None or self._memory.fingerprints.code(path, row.modules) != row.code_hash:
+        row = self._leases.known(path)
+        if row is None:
             return False
-        self._memory.attempts[path] = Attempt(row.code_hash, row.modules, time.monotonic())
+        state = self._state(path, row.modules, row.variables)
+        if state != plan.state_of(row):
+            return False
+        self._memory.attempts[path] = Attempt(state, row.modules, time.monotonic())
         return True
 
     def _settle(self, imported: Imported) -> None:
         """Store what an import found, unless it has to be done again."""
         waiting = self._queue.done(imported.path)
+        if imported.gave_way:
+            self._queue.add([waiting._replace(again=True)])
+            return
         if imported.ended is None and not waiting.alone:
             # Nobody knows yet whether this one or another has ended them all.
             self._queue.add([waiting._replace(alone=True)])
             return
         result = imported.ended.result if imported.ended else None
         parsed = result if isinstance(result, Parsed) else Parsed()
-        modules = {n: path for n, path in parsed.modules.items() if path.startswith(os.sep)}
+        modules = verdict.modules(parsed, self._seen.files.get(imported.path, ""))
         fingerprints = self._memory.fingerprints
         if fingerprints.changed_since([imported.path, *modules.values()], imported.started):
             # Which of both states was imported? The next sweep sees a change and parses again.
+            self._leases.give_back([imported.path])
             self.sweep_soon()
             return
         file = ParsedFile(
             path=imported.path,
             code_hash=fingerprints.code(imported.path, modules),
             modules=modules,
+            variables=imported.variables,
             seconds=parsed.seconds if imported.ended and result else imported.seconds,
-            output=imported.output,
+            imports=verdict.imports(parsed),
+            output=imported.last.output or None,
             warnings=parsed.warnings,
         )
-        self._memory.attempts[file.path] = Attempt(file.code_hash, modules, time.monotonic())
-        self._store(file, verdict.judge(imported, self._settings.limits))
-
-    def _store(self, file: ParsedFile, found: Failure | list[Definition]) -> None:
-        if isinstance(found, Failure):
-            self._store_failure(file, found)
-            return
+        found = verdict.judge(imported, self._settings.limits)
+        self._remember(file, failed=isinstance(found, Failure))
         try:
-            with transaction(self._conn, "parse.store"):
-                stored = dags.store(
-                    self._conn, file, found, paused=self._settings.paused_at_creation
-                )
-        except (psycopg.DataError, psycopg.IntegrityError, ValueError, OverflowError) as error:
-            # A DAG can be sound as a graph and still not fit, with a date too far away.
-            reason = " ".join(str(error).split())
-            self._store_failure(file, Failure(f"a DAG of this file cannot be stored: {reason}"))
-        else:
-            self._announce(file, stored)
+            if self._storing.store(file, found):
+                self._requeue_freed()
+        except TakenOver:
+            log.warning("%s: another DAG processor has taken it over", file.path)
+            del self._memory.attempts[file.path]
+            self.sweep_soon()
 
-    def _store_failure(self, file: ParsedFile, failure: Failure) -> None:
-        with transaction(self._conn, "parse.fail"):
-            written = dag_files.put(self._conn, file, failure)
-        if written:
-            log.warning("%s: %s", file.path, failure.error)
-
-    def _announce(self, file: ParsedFile, stored: Stored) -> None:
-        if stored.wake:
-            self._notifier.send(self._conn, WAKE)
-        for dag_id, number in stored.versions.items():
-            log.info("%s: DAG %s, version %d", file.path, dag_id, number)
-        for dag_id in stored.vanished:
-            log.info("%s: DAG %s is not defined any more", file.path, dag_id)
-        for dag_id, owner in stored.conflicts.items():
-            log.warning("%s: DAG %s is refused, %s defines it", file.path, dag_id, owner)
-        if stored.vanished:
-            self._requeue_freed()
-
-    def _hide(self, gone: list[str]) -> None:
-        with transaction(self._conn, "parse.hide"):
-            hidden = dags.hide(self._conn, gone)
-        log.info("%d files are gone, and with them %d DAGs", len(gone), len(hidden))
+    def _remember(self, file: ParsedFile, *, failed: bool) -> None:
+        state = State(file.code_hash, file.variables)
+        before = self._memory.attempts.get(file.path)
+        failures = before.failures if before is not None and before.state == state else 0
+        self._memory.attempts[file.path] = Attempt(
+            state, file.modules, time.monotonic(), failures + 1 if failed else 0
+        )
 
     def _requeue_freed(self) -> None:
         """Parse files that were refused an id which has just become free."""
@@ -290,4 +326,4 @@ class Parser:
         failure = Failure("the name of this file is not UTF-8 text: rename it")
         for path in self._seen.illegible:
             if path not in known:
-                self._store_failure(ParsedFile(path, code_hash=""), failure)
+                self._storing.refuse(path, failure)

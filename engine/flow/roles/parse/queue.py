@@ -1,10 +1,14 @@
-"""Files that wait to be parsed, in two lanes, so that the bad ones cannot hold up the good ones."""
+"""Files that wait to be parsed, in lanes, so that the bad ones cannot hold up the good ones."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import Final, NamedTuple
+
+SLOW: Final = 3.0
+"""Seconds after which an import is slow."""
 
 
 class Waiting(NamedTuple):
@@ -12,13 +16,18 @@ class Waiting(NamedTuple):
 
     path: str
     again: bool = False
-    """It failed before, so it may well use up its time limit."""
+    """It failed or was slow before, so it may well use up its time limit."""
     alone: bool = False
     """All processes died when it was parsed: nothing else is parsed beside it."""
 
 
 class Queue:
-    """Files to parse. Of `slots` processes one stays free of files that failed before."""
+    """Files to parse: `slots` at once, and as many again of those that are slow or failed before.
+
+    A hundred new files that never end would keep `slots` processes busy for an hour. So an import
+    that turns out slow leaves its place to others and goes on beside them; where too many are slow
+    already it has to give way, and starts anew once one of them has ended.
+    """
 
     def __init__(self, slots: int) -> None:
         self._slots = slots
@@ -26,6 +35,7 @@ class Queue:
         self._again: deque[Waiting] = deque()
         self._alone: deque[Waiting] = deque()
         self._running: dict[str, Waiting] = {}
+        self._slow: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._changed) + len(self._again) + len(self._alone)
@@ -34,6 +44,10 @@ class Queue:
     def running(self) -> set[str]:
         """Files that were taken and are not done."""
         return set(self._running)
+
+    def next(self, count: int) -> list[str]:
+        """The files that would be taken next, if every process were free."""
+        return [one.path for one in islice(chain(self._changed, self._again), count)]
 
     def add(self, files: Iterable[Waiting]) -> None:
         """Let files wait, none twice; one that has changed leaves the lane of the bad ones."""
@@ -52,25 +66,30 @@ class Queue:
 
     def take(self) -> Waiting | None:
         """The next file to start; None when there is none or no process for it."""
-        if len(self._running) >= self._slots or any(one.alone for one in self._running.values()):
+        if any(one.alone for one in self._running.values()):
             return None
-        lane = self._next_lane()
-        if lane is None:
+        if self._changed and len(self._running) - len(self._slow) < self._slots:
+            one = self._changed.popleft()
+        elif self._again and len(self._slow) < self._slots:
+            one = self._again.popleft()
+            self._slow.add(one.path)
+        elif self._alone and not self._running:
+            one = self._alone.popleft()
+        else:
             return None
-        one = lane.popleft()
         self._running[one.path] = one
         return one
 
+    def yields(self, path: str) -> bool:
+        """Whether a file that has been running for `SLOW` has to make room for others."""
+        if path in self._slow:
+            return False
+        if len(self._slow) < self._slots:
+            self._slow.add(path)
+            return False
+        return bool(self._changed)
+
     def done(self, path: str) -> Waiting:
         """A file that was taken is not being parsed any more."""
+        self._slow.discard(path)
         return self._running.pop(path)
-
-    def _next_lane(self) -> deque[Waiting] | None:
-        if self._changed:
-            return self._changed
-        repeats = sum(one.again for one in self._running.values())
-        if self._again and repeats < max(1, self._slots - 1):
-            return self._again
-        if self._alone and not self._running:
-            return self._alone
-        return None

@@ -11,9 +11,11 @@ from typing import Final
 from flow.roles.loop import Stop, keep_going, wait
 from flow.roles.parse.imports import Imports
 from flow.roles.parse.parser import Memory, Parser, Settings
+from flow.roles.parse.succession import succeed
+from flow.roles.parse.watch import Watch
 from flow.roles.registration import Registration
 from flow.store import migrate
-from flow.store.connect import Conn, connect
+from flow.store.connect import connect
 from flow.store.notify import PARSE, Listener
 
 log = logging.getLogger(__name__)
@@ -35,36 +37,39 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     def session() -> None:
         with connect(settings.dsn, name=_NAME) as conn:
             migrate.require(conn)
+            if not registration.registered:
+                succeed(conn)
             marker = f"{_NAME}-{socket.gethostname()}-{os.getpid()}"
             with Imports(
                 marker, settings.limits, settings.user, settings.keep, settings.timezone
             ) as imports:
-                parser = Parser(settings, conn, imports, memory)
+                registration.keep(conn)
+                parser = Parser(settings, conn, imports, memory, registration)
                 if once:
                     parser.run_once()
                 else:
-                    _serve(conn, parser, registration, settings.listen_dsn, stop)
+                    _serve(parser, settings, stop)
+            registration.end(conn)
 
     keep_going(_NAME, stop, session)
 
 
-def _serve(
-    conn: Conn, parser: Parser, registration: Registration, listen_dsn: str, stop: Stop
-) -> None:
-    listener = Listener(listen_dsn, (PARSE,))
+def _serve(parser: Parser, settings: Settings, stop: Stop) -> None:
+    listener = Listener(settings.listen_dsn, (PARSE,))
     try:
-        with selectors.DefaultSelector() as selector:
-            for source in (listener, stop, parser):
+        with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
+            for source in (listener, watch, stop, parser):
                 selector.register(source, selectors.EVENT_READ)
             log.info("parsing")
             while not stop:
-                registration.keep(conn)
-                seconds = parser.work()
-                for key in wait(selector, min(seconds, registration.due_in())):
-                    if key.fileobj is listener and listener.drain():
+                watch.renew()
+                for key in wait(selector, parser.work()):
+                    if key.fileobj is watch:
+                        watch.drain()
+                        parser.sweep_soon()
+                    elif key.fileobj is listener and listener.drain():
                         parser.sweep_soon()
                     elif key.fileobj is stop:
                         stop.drain()
     finally:
         listener.close()
-    registration.end(conn)

@@ -64,6 +64,25 @@ class FileError(NamedTuple):
     dags: list[str]
 
 
+class ImportTime(NamedTuple):
+    """How long a module took to import, with all that it imported itself."""
+
+    module: str
+    seconds: float
+    importer: str
+    """The module that imported it; "": the DAG file."""
+
+
+class FileWarnings(NamedTuple):
+    """What the last import of a DAG file warned of, and where its time went."""
+
+    file: str
+    seconds: float
+    warnings: list[str]
+    imports: list[ImportTime]
+    """The slowest ones."""
+
+
 class FileReport(NamedTuple):
     """What the last import of a DAG file said."""
 
@@ -76,6 +95,8 @@ class FileReport(NamedTuple):
     traceback: str | None
     output: str | None
     warnings: list[str]
+    imports: list[ImportTime]
+    """The slowest ones."""
 
 
 _COLUMNS = """d.dag_id, d.paused, d.schedule, d.timezone,
@@ -113,6 +134,7 @@ _VERSIONS = """
 select number, created_at, spec_hash, code_hash, bundle, bundle_version
 from dag_version where dag_id = %(dag_id)s order by number desc limit %(limit)s
 """
+_COUNT_VERSIONS = "select count(*) from dag_version where dag_id = %(dag_id)s"
 
 _IDS = "select dag_id from dag where present order by dag_id"
 
@@ -135,8 +157,15 @@ select (select count(*) from dag_file where error is not null)
 """
 
 _FILE = """
-select path, parsed_at, seconds, error, error_line, error_since, traceback, output, warnings
+select path, parsed_at, seconds, error, error_line, error_since, traceback, output, warnings,
+  imports
 from dag_file where path = %(path)s
+"""
+# A few thousand files, of which few are worth a warning.
+_WARNINGS = """
+select path, seconds, warnings, imports from dag_file
+where (warnings <> '{}' or seconds >= %(slow)s) and (%(path)s::text is null or path = %(path)s)
+order by path
 """
 _FILES = "select path from dag_file order by path"
 
@@ -187,6 +216,15 @@ def versions(conn: Conn, dag_id: str, limit: int | None) -> list[Version]:
     return [Version._make(row) for row in rows]
 
 
+def version_page(conn: Conn, dag_id: str, limit: int | None) -> Page[Version]:
+    """The versions of a DAG, newest first, and how many there are."""
+    rows = versions(conn, dag_id, limit)
+    if limit is None or len(rows) < limit:
+        return Page(rows, Total(len(rows)))
+    found = conn.execute(_COUNT_VERSIONS, {"dag_id": dag_id}).fetchone()
+    return Page(rows, Total(found[0] if found else 0))
+
+
 def ids(conn: Conn) -> list[str]:
     """The ids of all present DAGs, for suggestions."""
     return [row[0] for row in conn.execute(_IDS)]
@@ -201,15 +239,25 @@ def errors(conn: Conn, limit: int | None) -> Page[FileError]:
     return Page(rows, Total(found[0] if found else 0))
 
 
+def warnings(conn: Conn, slow: float, path: str | None = None) -> list[FileWarnings]:
+    """Files with warnings, and those whose import took at least `slow` seconds; all, or one."""
+    rows = conn.execute(_WARNINGS, {"slow": slow, "path": path})
+    return [FileWarnings._make((*row[:-1], _imports(row[-1]))) for row in rows]
+
+
 def file(conn: Conn, path: str) -> FileReport | None:
     """What the last import of a file said."""
     row = conn.execute(_FILE, {"path": path}).fetchone()
-    return FileReport._make(row) if row else None
+    return FileReport._make((*row[:-1], _imports(row[-1]))) if row else None
 
 
 def files(conn: Conn) -> list[str]:
     """The paths of all DAG files."""
     return [row[0] for row in conn.execute(_FILES)]
+
+
+def _imports(stored: list[list[Any]]) -> list[ImportTime]:
+    return [ImportTime._make(one) for one in stored]
 
 
 def _dag(row: tuple[Any, ...]) -> Dag:

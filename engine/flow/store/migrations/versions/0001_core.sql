@@ -102,7 +102,17 @@ create table dag_file (
   output text,                             -- the last of what the import printed
   warnings text[] not null default '{}',
   modules jsonb not null default '{}',     -- local modules it imported: name → path
+  variables jsonb not null default '{}',   -- variables it read: key → when set; null: there was none
+  imports jsonb not null default '[]',     -- its slowest imports: [module, seconds, importer]
   check ((error is null) = (error_since is null))
+);
+
+-- Which DAG processor imports a file just now. Another one may take it over when this one has ended
+-- or the time is up; what the first one then finds does not count.
+create table parse_lease (
+  path text primary key,
+  process_id bigint not null,
+  until timestamptz not null
 );
 
 -- ── runs ─────────────────────────────────────────────────────────────────────────────────────────

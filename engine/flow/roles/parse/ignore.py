@@ -1,0 +1,87 @@
+"""Ignore files: which files and folders of a DAG folder are none of Flow's business.
+
+`.flowignore` is written like `.gitignore`. So is `.airflowignore`, as Airflow 3 has it, or in lines
+of regular expressions that are searched in the path from the ignore file's folder, as Airflow 2 had
+it. A file rules the folder that it is in and all below; the nearest one that has something to say
+decides, and nothing in an ignored folder can be called back.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from pathspec import GitIgnoreSpec
+
+log = logging.getLogger(__name__)
+
+FLOW: Final = ".flowignore"
+AIRFLOW: Final = ".airflowignore"
+NAMES: Final = (AIRFLOW, FLOW)
+"""In one folder the later one has the last word."""
+
+_Verdict = Callable[[str, bool], bool | None]
+"""Of a path from the ignore file's folder, and whether it is a folder: whether it is ignored; None:
+nothing is said of it."""
+
+
+class Rules(NamedTuple):
+    """What one ignore file says of the folder that it is in."""
+
+    folder: str
+    verdict: _Verdict
+
+
+class Ignore:
+    """The ignore files that rule a folder. `regexp` is how `.airflowignore` files are written."""
+
+    def __init__(self, *, regexp: bool = False, rules: Sequence[Rules] = ()) -> None:
+        self._regexp = regexp
+        self._rules = rules
+
+    def within(self, folder: str, names: Sequence[str]) -> Ignore:
+        """What rules a folder below, which holds files of these names."""
+        present = [name for name in NAMES if name in names]
+        own = [rules for name in present if (rules := self._read(folder, name)) is not None]
+        return Ignore(regexp=self._regexp, rules=(*self._rules, *own)) if own else self
+
+    def ignores(self, path: str, *, folder: bool) -> bool:
+        """Whether a file or folder, in a folder that is not ignored, is to be passed over."""
+        for rules in reversed(self._rules):
+            said = rules.verdict(path[len(rules.folder) + 1 :], folder)
+            if said is not None:
+                return said
+        return False
+
+    def _read(self, folder: str, name: str) -> Rules | None:
+        path = os.path.join(folder, name)  # noqa: PTH118 - as where folders are walked
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+                lines = file.read().splitlines()
+            regexp = self._regexp and name == AIRFLOW
+            return Rules(folder, _regexp(lines) if regexp else _glob(lines))
+        except (OSError, ValueError, re.error) as error:
+            log.warning("%s is passed over: %s", path, error)
+            return None
+
+
+def _glob(lines: Sequence[str]) -> _Verdict:
+    spec = GitIgnoreSpec.from_lines(lines)
+
+    def verdict(path: str, folder: bool) -> bool | None:
+        return spec.check_file(f"{path}/" if folder else path).include
+
+    return verdict
+
+
+def _regexp(lines: Sequence[str]) -> _Verdict:
+    texts = [line.partition("#")[0].strip() for line in lines]
+    patterns = [re.compile(text) for text in texts if text]
+
+    def verdict(path: str, folder: bool) -> bool | None:
+        return True if any(pattern.search(path) for pattern in patterns) else None
+
+    return verdict

@@ -1,0 +1,129 @@
+"""Hearing of changes in the DAG folders, so that nobody waits for the next sweep.
+
+A thread waits for the kernel's news and writes to a pipe, which belongs in the loop's selector. It
+only says that something happened: the sweep finds out what. What the kernel does not tell (changes
+on other hosts of a shared folder, folders beyond the limit of watches) is left to the slow sweep.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import watchfiles
+
+log = logging.getLogger(__name__)
+
+_STEP: Final = 50
+"""Milliseconds of silence after which news are told."""
+_DEBOUNCE: Final = 200
+"""Milliseconds after which they are told without silence."""
+_UNHEARD: Final = frozenset({"__pycache__", ".git", ".hg", ".svn", ".venv", "node_modules"})
+"""Folders whose changes are nobody's code."""
+
+_Identity = tuple[int, int]
+
+
+class Watch:
+    """News of some folders. Readable when something has changed; a missing folder is no error."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        self._watched: dict[Path, _Identity] = {}
+        self._stop: threading.Event | None = None
+        self._thread: threading.Thread | None = None
+        self._failed = False
+
+    def fileno(self) -> int:
+        return self._reader
+
+    def drain(self) -> None:
+        """Forget the news."""
+        try:
+            while os.read(self._reader, 4096):
+                pass
+        except BlockingIOError:
+            pass  # that was all
+
+    def renew(self) -> None:
+        """Watch the folders that are there now; a folder that was replaced is another one."""
+        present = {folder: one for folder in self._folders if (one := _identity(folder))}
+        alive = self._thread is not None and self._thread.is_alive()
+        if present == self._watched and (alive or self._failed or not present):
+            return
+        self._end()
+        self._watched = present
+        if present:
+            self._stop = threading.Event()
+            self._thread = threading.Thread(
+                target=self._listen, args=(list(present), self._stop), name="watch", daemon=True
+            )
+            self._thread.start()
+
+    def close(self) -> None:
+        """Watch no more. May be called twice."""
+        self._end()
+        if self._reader >= 0:
+            os.close(self._reader)
+            os.close(self._writer)
+            self._reader = self._writer = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _end(self) -> None:
+        if self._thread is not None and self._stop is not None:
+            self._stop.set()
+            self._thread.join()
+        self._thread = self._stop = None
+
+    def _listen(self, folders: list[Path], stop: threading.Event) -> None:
+        try:
+            changes = watchfiles.watch(
+                *folders,
+                watch_filter=lambda change, path: heard(path),
+                debounce=_DEBOUNCE,
+                step=_STEP,
+                stop_event=stop,
+                rust_timeout=60_000,
+                raise_interrupt=False,
+                ignore_permission_denied=True,
+            )
+            for _ in changes:
+                os.write(self._writer, b"x")
+        except BlockingIOError:
+            pass  # the pipe is full of earlier news; the next sweep starts this thread anew
+        except (OSError, RuntimeError) as error:
+            # Said once: without news there is still the sweep.
+            if not self._failed:
+                log.warning("changes are only found by sweeps, not heard of: %s", error)
+            self._failed = True
+
+
+def heard(path: str) -> bool:
+    """Whether a change at `path` may be one of code."""
+    return _UNHEARD.isdisjoint(Path(path).parts)
+
+
+def _identity(folder: Path) -> _Identity | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

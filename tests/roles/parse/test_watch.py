@@ -1,0 +1,106 @@
+"""Changes are heard of at once, and leftovers of dead processors are cleared away."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flow.roles.parse.scratch import Scratch
+from flow.roles.parse.watch import Watch, heard
+from waiting import limit, wait_until
+
+
+def hears(watch: Watch) -> bool:
+    """Whether news come."""
+    return bool(select.select([watch], [], [], limit(30.0))[0])
+
+
+def hears_after(watch: Watch, change: Callable[[], object]) -> bool:
+    """Whether news come of a change that is made until they do: the watch may just begin."""
+
+    def heard_of() -> bool:
+        change()
+        return bool(select.select([watch], [], [], 0.2)[0])
+
+    return wait_until(heard_of, "news of a change")
+
+
+def test_files_that_come_change_and_go_are_heard_of(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    file = tmp_path / "team" / "one.py"
+    with Watch([tmp_path]) as watch:
+        watch.renew()
+        assert hears_after(watch, lambda: file.write_text("x = 1\n"))
+        for change in (
+            lambda: file.write_text("x = 2\n"),
+            lambda: file.rename(file.with_name("two.py")),
+            lambda: file.with_name("two.py").unlink(),
+            lambda: (tmp_path / "new").mkdir(),
+        ):
+            watch.drain()
+            change()
+            assert hears(watch)
+
+
+def test_a_folder_that_comes_later_or_is_replaced_is_watched_too(tmp_path: Path) -> None:
+    folder = tmp_path / "dags"
+    with Watch([folder]) as watch:
+        watch.renew()
+        folder.mkdir()
+        watch.renew()
+        assert hears_after(watch, lambda: (folder / "one.py").write_text(""))
+        folder.rename(tmp_path / "old")
+        folder.mkdir()
+        watch.renew()
+        watch.drain()
+        assert hears_after(watch, lambda: (folder / "two.py").write_text(""))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/dags/one.py", True),
+        ("/dags/conf/one.yaml", True),
+        ("/dags/..data", True),
+        ("/dags/__pycache__/one.cpython-311.pyc", False),
+        ("/dags/.git/index", False),
+    ],
+)
+def test_what_is_nobodys_code_is_not_heard_of(path: str, told: bool) -> None:
+    assert heard(path) is told
+
+
+def test_the_next_processor_clears_away_what_a_killed_one_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "flow-parse-left"
+    left.mkdir()
+    os.mkfifo(left / "pipe")
+    (tmp_path / "flow-parse-file").write_text("no folder")
+    (tmp_path / "else").mkdir()
+    used = tmp_path / "flow-parse-used"
+    used.mkdir()
+    lock = os.open(used, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        mine = Scratch()
+        assert not left.exists()
+        assert used.exists()
+        second = Scratch()
+        assert mine.path.exists(), "its processor is alive"
+        for one in (mine, second):
+            one.remove()
+    finally:
+        os.close(lock)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "else",
+        "flow-parse-file",
+        "flow-parse-used",
+    ]
