@@ -51,6 +51,10 @@ def describe(details: DagDetails) -> tuple[list[str], dict[str, Any]]:
     ]
     if details.error:
         lines += ["", "IMPORT ERROR", f"  {details.error}", f"  see: flow dags errors {dag.file}"]
+    if details.timetable:
+        lines += ["", "TIMETABLE ERROR", f"  {details.timetable.error}"]
+        lines += [f"  {line}" for line in (details.timetable.traceback or "").splitlines()]
+        lines += ["  what is listed as next runs is made; after that there is nothing"]
     if details.warnings:
         lines += ["", "WARNINGS", *(f"  {warning}" for warning in details.warnings)]
     return lines, _json(details)
@@ -177,5 +181,6 @@ def _json(details: DagDetails) -> dict[str, Any]:
         "next_runs": plain(details.next_runs),
         "versions": plain(details.versions),
         "error": details.error,
+        "timetable_error": details.timetable.error if details.timetable else None,
         "warnings": details.warnings,
     }

@@ -30,8 +30,8 @@ BREAKS = [
     # A run is made when its interval begins.
     Break(
         "engine/flow/timetables/plan.py",
-        "due_at=interval.end,",
-        "due_at=interval.start,",
+        "return Planned(interval, timetable.due_at(interval),",
+        "return Planned(interval, interval.start,",
     ),
     # Without catchup the first run comes a period late.
     Break(

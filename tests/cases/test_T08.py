@@ -32,7 +32,7 @@ BREAKS = [
     # A new schedule begins wherever it likes.
     Break(
         "engine/flow/store/dags.py",
-        "self._plan(spec, cursor_from_now(spec, row.cursor, now), now)",
+        "self._plan(spec, row.cursor, now, afresh=True)",
         "self._plan(spec, None, now)",
     ),
     # The plan that was made with the old definition is kept.
@@ -44,7 +44,7 @@ BREAKS = [
     # A live DAG makes up for what was missed, though it is to wait for its next tick now.
     Break(
         "engine/flow/store/dags.py",
-        "self._plan(spec, cursor_from_now(spec, row.cursor, now), now)",
+        "self._plan(spec, row.cursor, now, afresh=True)",
         "self._plan(spec, row.cursor, now)",
     ),
     # Every missed interval is made up for, whatever catchup says.

@@ -35,7 +35,7 @@ BREAKS = [
     # A new definition begins anew.
     Break(
         "engine/flow/store/dags.py",
-        "self._plan(spec, cursor_from_now(spec, row.cursor, now), now)",
+        "self._plan(spec, row.cursor, now, afresh=True)",
         "self._plan(spec, None, now)",
     ),
     # Microseconds are dropped.

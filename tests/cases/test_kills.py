@@ -63,8 +63,8 @@ STARTING = {
 """Points that a role comes by when it starts after another one's death."""
 
 PARSING = around(
-    "parse.register", "parse.heartbeat", "parse.take", "parse.store", "parse.fail", "parse.hide",
-    "parse.give_back", "parse.refuse", "parse.succeed", "parse.retire",
+    "parse.register", "parse.heartbeat", "parse.refresh", "parse.take", "parse.store", "parse.fail",
+    "parse.hide", "parse.give_back", "parse.refuse", "parse.succeed", "parse.retire",
 )  # fmt: skip
 
 ENDING = [

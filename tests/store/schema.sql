@@ -412,6 +412,17 @@ CREATE TABLE public.dag (
     CONSTRAINT dag_max_active_runs_check CHECK ((max_active_runs >= 1))
 );
 
+CREATE TABLE public.dag_evaluation (
+    dag_id text NOT NULL,
+    evaluated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    refresh_at timestamp with time zone NOT NULL,
+    dry boolean NOT NULL,
+    error text,
+    error_since timestamp with time zone,
+    traceback text,
+    CONSTRAINT dag_evaluation_check CHECK (((error IS NULL) = (error_since IS NULL)))
+);
+
 CREATE TABLE public.dag_file (
     path text NOT NULL,
     bundle text DEFAULT 'local'::text NOT NULL,
@@ -429,6 +440,14 @@ CREATE TABLE public.dag_file (
     variables jsonb DEFAULT '{}'::jsonb NOT NULL,
     imports jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT dag_file_check CHECK (((error IS NULL) = (error_since IS NULL)))
+);
+
+CREATE TABLE public.dag_interval (
+    dag_id text NOT NULL,
+    data_interval_start timestamp with time zone NOT NULL,
+    data_interval_end timestamp with time zone NOT NULL,
+    run_after timestamp with time zone NOT NULL,
+    CONSTRAINT dag_interval_check CHECK ((data_interval_start <= data_interval_end))
 );
 
 CREATE TABLE public.dag_version (
@@ -923,8 +942,14 @@ ALTER TABLE ONLY public.callback
 ALTER TABLE ONLY public.connection
     ADD CONSTRAINT connection_pkey PRIMARY KEY (conn_id);
 
+ALTER TABLE ONLY public.dag_evaluation
+    ADD CONSTRAINT dag_evaluation_pkey PRIMARY KEY (dag_id);
+
 ALTER TABLE ONLY public.dag_file
     ADD CONSTRAINT dag_file_pkey PRIMARY KEY (path);
+
+ALTER TABLE ONLY public.dag_interval
+    ADD CONSTRAINT dag_interval_pkey PRIMARY KEY (dag_id, data_interval_start);
 
 ALTER TABLE ONLY public.dag
     ADD CONSTRAINT dag_pkey PRIMARY KEY (dag_id);
@@ -1024,6 +1049,12 @@ CREATE INDEX task_unfinished ON public.task_hot USING btree (dag_id, run_key, st
 CREATE INDEX try_open ON public.try_hot USING btree (worker) WHERE (ended_at IS NULL);
 
 CREATE INDEX wakeup_due ON public.wakeup USING btree (kind, due_at, id);
+
+ALTER TABLE ONLY public.dag_evaluation
+    ADD CONSTRAINT dag_evaluation_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.dag_interval
+    ADD CONSTRAINT dag_interval_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.dag_version
     ADD CONSTRAINT dag_version_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id) ON DELETE CASCADE;

@@ -26,6 +26,7 @@ from flow.process.messages import (
     FromChild,
     GetConnection,
     GetPreviousSuccess,
+    GetSchedulePosition,
     GetVariable,
     Message,
     Outcome,
@@ -34,6 +35,7 @@ from flow.process.messages import (
     PushXCom,
     Refused,
     RunInfo,
+    SchedulePosition,
     SetVariable,
     StillCounts,
     TaskJob,
@@ -108,6 +110,8 @@ def answer(memory: MemoryRuntime, request: Message) -> ToChild:
                 return Value(value=memory.get_connection(conn_id))
             case GetPreviousSuccess():
                 return PreviousRun(**memory.previous_success()._asdict())
+            case GetSchedulePosition():
+                return SchedulePosition()
             case StillCounts() if not memory.still_counts:
                 return Refused(error="it was told to stop")
             case StillCounts():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from flow.authoring.arguments import Signature, nearest
+from flow.authoring.collect import AuthoringWarning
 from flow.authoring.dag import DAG
 from flow.authoring.moments import as_moment, in_zone, utc
 from flow.authoring.operator import BaseOperator
@@ -17,6 +19,7 @@ from flow.errors import InvalidDag, UnsupportedArgument
 from flow.graph.check import check
 from flow.graph.index import Graph
 from flow.graph.spec import DagSpec, GroupSpec, TaskSpec
+from flow.timetables.base import Timetable
 
 if TYPE_CHECKING:
     from flow.authoring.group import TaskGroup
@@ -32,6 +35,7 @@ def to_spec(dag: DAG) -> DagSpec:
     arguments that would silently be ignored.
     """
     _check_defaults(dag)
+    _check_timetable(dag)
     spec = DagSpec(
         dag_id=dag.dag_id,
         tasks=tuple(_task(dag.task_dict[task_id]) for task_id in sorted(dag.task_dict)),
@@ -148,6 +152,26 @@ def _window(task: BaseOperator) -> tuple[datetime | None, datetime | None]:
     if end is not None and dag.end_date is not None and end >= dag.end_date:
         end = None
     return utc(start), utc(end)
+
+
+def _check_timetable(dag: DAG) -> None:
+    """Hold a timetable of the user's own to what it asks for and to what Flow does not ask."""
+    timetable = dag.schedule
+    if not isinstance(timetable, Timetable):
+        return
+    limit = timetable.active_runs_limit
+    if limit is not None and dag.max_active_runs > limit:
+        raise InvalidDag(
+            f"{dag.caller}: max_active_runs is {dag.max_active_runs}, but timetable "
+            f"{type(timetable).__name__} allows {limit}",
+            f"write max_active_runs={limit}",
+        )
+    if hasattr(timetable, "generate_run_id"):
+        warnings.warn_explicit(
+            f"{type(timetable).__name__}.generate_run_id is never called: runs have Flow's own ids",
+            AuthoringWarning,
+            *dag.caller,
+        )
 
 
 def _check_defaults(dag: DAG) -> None:

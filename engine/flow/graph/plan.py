@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
+
+import msgspec
 
 from flow.graph.spec import DagSpec
 from flow.timetables import (
     Catchup,
     Interval,
     Planned,
+    Row,
     Timetable,
     intervals_from,
     opening_cursor,
     plan_next,
 )
+
+
+def with_rows(spec: DagSpec, rows: Iterable[Row]) -> DagSpec:
+    """The spec with these intervals in its timetable, which is one of the user's own."""
+    timetable = msgspec.structs.replace(spec.timetable, rows=tuple(rows))
+    return msgspec.structs.replace(spec, timetable=timetable)
 
 
 def catchup(spec: DagSpec) -> Catchup:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from flow.errors import NotFound
 from flow.ops.deployment import Deployment
 from flow.ops.suggest import did_you_mean
-from flow.store import clock
+from flow.store import clock, dag_intervals
 from flow.store.connect import Conn
+from flow.store.dag_intervals import Failed
 from flow.store.read import dags
 from flow.store.read.dags import Dag, FileError, FileReport, Version
 from flow.store.read.page import Page
@@ -39,6 +40,8 @@ class DagDetails(NamedTuple):
     versions: list[Version]
     error: str | None
     """Why the file's newest state cannot be imported."""
+    timetable: Failed | None
+    """Why its own timetable cannot be evaluated; the intervals that are known get their runs."""
     warnings: list[str]
 
 
@@ -72,7 +75,8 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
         assert dag is not None  # found a moment ago, in the same snapshot
         graph = load_graph(conn, stored.spec_hash)
         file = dags.file(conn, dag.file)
-        planned = islice(upcoming(graph.spec, stored.cursor_at, clock.now(conn)), SHOWN_RUNS)
+        spec = dag_intervals.completed(conn, graph.spec)
+        planned = islice(upcoming(spec, stored.cursor_at, clock.now(conn)), SHOWN_RUNS)
         return DagDetails(
             dag=dag,
             present=stored.present,
@@ -81,9 +85,10 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
             spec=graph.spec,
             order=tuple(graph.tasks[task_id] for task_id in graph.order),
             groups=graph.spec.groups,
-            next_runs=in_zone(graph.spec, (one.interval for one in planned)),
+            next_runs=in_zone(spec, (one.interval for one in planned)),
             versions=dags.versions(conn, dag_id, SHOWN_VERSIONS),
             error=file.error if file else None,
+            timetable=dag_intervals.failed(conn, dag_id),
             warnings=file.warnings if file else [],
         )
 

@@ -12,7 +12,7 @@ from flow.graph import DagSpec
 from flow.graph.plan import intervals, upcoming
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, load_graph
-from flow.store import clock
+from flow.store import clock, dag_intervals
 from flow.timetables import Interval
 from flow.timetables.zone import load_zone
 
@@ -45,7 +45,7 @@ def next_runs(deployment: Deployment, dag_id: str, limit: int, date: str | None 
     conn = deployment.conn
     with deployment.snapshot():
         stored = find_dag(conn, dag_id)
-        spec = load_graph(conn, stored.spec_hash).spec
+        spec = dag_intervals.completed(conn, load_graph(conn, stored.spec_hash).spec)
         now = clock.now(conn)
     found: Iterator[Interval]
     if date is None:
@@ -65,6 +65,10 @@ def in_zone(spec: DagSpec, intervals: Iterable[Interval]) -> list[NextRun]:
     """The runs of intervals as lists show them."""
     zone = load_zone(spec.timezone)
     return [
-        NextRun(one.start.astimezone(zone), one.end.astimezone(zone), one.end.astimezone(zone))
+        NextRun(
+            one.start.astimezone(zone),
+            one.end.astimezone(zone),
+            spec.timetable.due_at(one).astimezone(zone),
+        )
         for one in intervals
     ]

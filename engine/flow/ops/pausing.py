@@ -11,7 +11,7 @@ from flow.graph import DagSpec, decode
 from flow.graph.plan import cursor_from_now, plan, upcoming
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dags
-from flow.store import clock, notify, pausing, schedule, specs, wakeups
+from flow.store import clock, dag_intervals, notify, pausing, schedule, specs, wakeups
 from flow.store.schedule import position
 from flow.timetables import Planned
 
@@ -69,7 +69,7 @@ def unpause(deployment: Deployment, dag_ids: Sequence[str]) -> list[Unpaused]:
         changed = [dag for dag in found if dag.paused]
         results = []
         for dag in found:
-            spec = decode(bodies[dag.spec_hash])
+            spec = dag_intervals.completed(conn, decode(bodies[dag.spec_hash]))
             cursor = cursor_from_now(spec, dag.cursor_at, now) if dag.paused else dag.cursor_at
             queued = pausing.queued_runs(conn, dag.dag_id)
             results.append(_outlook(spec, cursor, now, queued, changed=dag.paused))

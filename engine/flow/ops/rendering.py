@@ -25,7 +25,7 @@ from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.messages import Refused, Rendered, RenderJob, RunInfo
 from flow.process.root import root_of
 from flow.roles.work.requests import answer
-from flow.store import clock
+from flow.store import clock, dag_intervals
 from flow.store.read import dags, runs, tasks
 from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
@@ -99,7 +99,8 @@ def _find(
     found = _existing_run(deployment, dag, run, date)
     if found is None:
         graph, run_key = load_graph(conn, dag.spec_hash), 0
-        info = imagined_run(graph.spec, date, clock.now(conn), version=dag.version)
+        spec = dag_intervals.completed(conn, graph.spec)
+        info = imagined_run(spec, date, clock.now(conn), version=dag.version)
     else:
         graph, run_key, info = found.graph, found.found.run_key, _info(found.found)
     named = find_task_in(graph, info.version, task, f"`flow dags show {dag_id}` shows its tasks")

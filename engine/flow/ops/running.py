@@ -15,7 +15,7 @@ from flow.ops.deployment import Deployment
 from flow.ops.intervals import Slice
 from flow.ops.references import find_dag
 from flow.states import RunState, RunType
-from flow.store import clock, notify, runs, specs, wakeups
+from flow.store import clock, dag_intervals, notify, runs, specs, wakeups
 from flow.store.connect import Conn
 from flow.store.read import runs as stored
 from flow.store.read.dags import StoredDag
@@ -64,7 +64,8 @@ def run(deployment: Deployment, wish: Wish) -> Started:
                 f"DAG {dag.dag_id!r} is not in its file any more, so it cannot be run",
                 f"see `flow dags show {dag.dag_id}`",
             )
-        spec = decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash])
+        stored_spec = decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash])
+        spec = dag_intervals.completed(conn, stored_spec)
         found = _create(conn, dag, spec, wish, conf)
         wakeups.wake_named(conn, [("dag", dag.dag_id)])
         made = found.run

@@ -15,11 +15,13 @@ from flow.process.messages import (
     FromChild,
     GetConnection,
     GetPreviousSuccess,
+    GetSchedulePosition,
     GetVariable,
     PreviousRun,
     PullXCom,
     PushXCom,
     Refused,
+    SchedulePosition,
     SetVariable,
     StillCounts,
     ToChild,
@@ -121,6 +123,12 @@ class LineRuntime:
         run = self._ask(GetPreviousSuccess(), PreviousRun, "the previous run cannot be read")
         return PreviousSuccess(
             run.data_interval_start, run.data_interval_end, run.started_at, run.ended_at
+        )
+
+    def schedule_position(self, dag_id: str) -> SchedulePosition:
+        """Where the schedule of a DAG stands."""
+        return self._ask(
+            GetSchedulePosition(dag_id=dag_id), SchedulePosition, "the schedule cannot be read"
         )
 
     def counts(self) -> bool:

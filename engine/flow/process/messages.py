@@ -267,6 +267,12 @@ class GetPreviousSuccess(Message, frozen=True, tag="get_previous_success"):
     """Ask for the last successful run before this one; answered by `PreviousRun`."""
 
 
+class GetSchedulePosition(Message, frozen=True, tag="get_schedule_position"):
+    """Ask where the schedule of a DAG stands; answered by `SchedulePosition`."""
+
+    dag_id: str
+
+
 class StillCounts(Message, frozen=True, tag="still_counts"):
     """Ask whether the try counts; answered by `Done`, or `Refused` when it was told to stop."""
 
@@ -278,6 +284,19 @@ class Rendered(Message, frozen=True, tag="rendered"):
     """JSON object of field → rendered value, secrets masked."""
     error: str | None = None
     """One line why the fields cannot be rendered; then `fields` is empty."""
+
+
+class Evaluated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a timetable of the user's own says about the intervals to come."""
+
+    dag_id: str
+    rows: tuple[tuple[datetime, datetime, datetime], ...] = ()
+    """Start and end of each interval, and when its run is made; in order."""
+    error: str | None = None
+    """One line why there are no more; the rows are good all the same."""
+    traceback: str | None = None
+    dry: bool = False
+    """The timetable has no interval after these."""
 
 
 class ImportTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -300,6 +319,8 @@ class Parsed(Message, frozen=True, tag="parsed"):
     """One-line import error; then `specs` is empty."""
     error_line: int | None = None
     traceback: str | None = None
+    evaluated: tuple[Evaluated, ...] = ()
+    """Of each DAG whose timetable is a class of the user's."""
     warnings: tuple[str, ...] = ()
     modules: dict[str, str] = {}
     """Local modules the file imported (name → absolute path)."""
@@ -354,6 +375,15 @@ class PreviousRun(Message, frozen=True, tag="previous_run"):
     ended_at: datetime | None = None
 
 
+class SchedulePosition(Message, frozen=True, tag="schedule_position"):
+    """Where the schedule of a DAG stands. Moments are in UTC."""
+
+    last: tuple[datetime, datetime] | None = None
+    """Start and end of the last interval that has got its run, of those its timetable gave."""
+    cursor: datetime | None = None
+    """No interval that starts before gets a run any more."""
+
+
 ToZygote = Start | Stop | Lease | Quit
 FromZygote = Ready | Started | Ended
 FromChild = (
@@ -366,8 +396,9 @@ FromChild = (
     | DeleteVariable
     | GetConnection
     | GetPreviousSuccess
+    | GetSchedulePosition
     | StillCounts
     | Rendered
     | Parsed
 )
-ToChild = Done | Refused | Value | XComs | PreviousRun
+ToChild = Done | Refused | Value | XComs | PreviousRun | SchedulePosition

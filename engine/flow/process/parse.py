@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from flow.authoring import runtime
 from flow.authoring.collect import collecting
 from flow.authoring.dag import DAG
@@ -18,7 +20,7 @@ from flow.authoring.serialise import to_spec
 from flow.authoring.task_decorator import task
 from flow.errors import ProtocolError
 from flow.graph import encode
-from flow.process import import_limits, output, trace
+from flow.process import ahead, import_limits, output, trace
 from flow.process.import_record import recording
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
@@ -42,11 +44,13 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
     output.prepare()
     import_limits.apply(job.timeout)
-    runtime.use(LineRuntime(line))
-    parsed = parse(job)
+    asking = LineRuntime(line)
+    runtime.use(asking)
+    parsed, dags = parse(job)
     import_limits.lift()
+    evaluated = ahead.evaluate(dags, asking.schedule_position)
     try:
-        line.send(parsed)
+        line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
     except ProtocolError as error:
         if not parsed.specs:
             raise
@@ -54,9 +58,10 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     output.flush()
 
 
-def parse(job: ParseJob) -> Parsed:
+def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
     """The DAGs of a file, or its error: whatever the file raises, also `SystemExit`."""
     started = time.monotonic()
+    dags: list[DAG] = []
     specs: list[bytes] = []
     lines: list[int] = []
     error: BaseException | None = None
@@ -67,6 +72,7 @@ def parse(job: ParseJob) -> Parsed:
             for dag, made in load_file(job.file, job.root, job.timezone).collection:
                 specs.append(encode(to_spec(dag)))
                 lines.append(made)
+                dags.append(dag)
         except BaseException as raised:
             error = raised
     seconds = time.monotonic() - started
@@ -74,7 +80,7 @@ def parse(job: ParseJob) -> Parsed:
     imports = record.times()
     said = _warnings(caught, job)
     if error is None:
-        return Parsed(
+        parsed = Parsed(
             specs=tuple(specs),
             lines=tuple(lines),
             warnings=said,
@@ -82,7 +88,8 @@ def parse(job: ParseJob) -> Parsed:
             imports=imports,
             seconds=seconds,
         )
-    return Parsed(
+        return parsed, dags
+    failed = Parsed(
         error=trace.with_place(error, job.file, job.root),
         # What is wrong with a finished graph came through no line of the file's.
         error_line=trace.line_in(error, job.file) or made,
@@ -93,6 +100,7 @@ def parse(job: ParseJob) -> Parsed:
         imports=imports,
         seconds=seconds,
     )
+    return failed, []
 
 
 def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:

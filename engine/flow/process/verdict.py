@@ -7,7 +7,7 @@ a check is believed.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
@@ -17,7 +17,9 @@ from flow.graph import DagSpec, decode, encode, spec_hash
 from flow.graph.check import check
 from flow.process.events import JobEnded
 from flow.process.last_words import LastWords
-from flow.process.messages import Parsed
+from flow.process.messages import Evaluated, Parsed
+from flow.timetables import Custom, Evaluation, Row
+from flow.timetables.custom import MOST_ROWS, checked
 
 _LONGEST_ERROR: Final = 2_000
 _LONGEST_TRACEBACK: Final = 100_000
@@ -48,6 +50,8 @@ class ImportedDag(NamedTuple):
     """Where the file makes it."""
     schedule: str
     """In words."""
+    evaluation: Evaluation | None = None
+    """What its timetable says of the intervals to come, where that is a class of the user's."""
 
 
 class ImportFailure(NamedTuple):
@@ -81,7 +85,7 @@ def judge(
     if ended.result.error is not None:
         return _reported(ended.result, ended.result.error, limits)
     try:
-        return list(_dags(ended.result.specs, ended.result.lines))
+        return list(_dags(ended.result))
     except FlowError as error:
         return ImportFailure(f"{error.message}; {error.hint}" if error.hint else error.message)
     except (msgspec.MsgspecError, ValueError, OverflowError) as error:
@@ -100,9 +104,10 @@ def _reported(parsed: Parsed, error: str, limits: Limits) -> ImportFailure:
     )
 
 
-def _dags(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[ImportedDag]:
+def _dags(parsed: Parsed) -> Iterator[ImportedDag]:
     seen = set()
-    for body, line in zip(specs, lines, strict=True):
+    evaluated = {one.dag_id: one for one in parsed.evaluated}
+    for body, line in zip(parsed.specs, parsed.lines, strict=True):
         spec = check(decode(body))
         if spec.dag_id in seen:
             raise InvalidDag(
@@ -111,7 +116,31 @@ def _dags(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[ImportedDag]
             )
         seen.add(spec.dag_id)
         canonical = encode(spec)
-        yield ImportedDag(spec, canonical, spec_hash(canonical), line, spec.timetable.words())
+        yield ImportedDag(
+            spec,
+            canonical,
+            spec_hash(canonical),
+            line,
+            spec.timetable.words(),
+            _evaluation(evaluated.get(spec.dag_id)) if isinstance(spec.timetable, Custom) else None,
+        )
+
+
+def _evaluation(evaluated: Evaluated | None) -> Evaluation:
+    """What a timetable said, as far as it can be believed."""
+    if evaluated is None:
+        return Evaluation(error="the import did not say which intervals come")
+    try:
+        rows = checked([Row(*one) for one in evaluated.rows[:MOST_ROWS]])
+    except (ValueError, OverflowError) as error:
+        return Evaluation(error=f"the import reported intervals that cannot be: {error}")
+    said = evaluated.error
+    return Evaluation(
+        rows,
+        " ".join(said[:_LONGEST_ERROR].split()) if said is not None else None,
+        evaluated.traceback[-_LONGEST_TRACEBACK:] if evaluated.traceback else None,
+        evaluated.dry,
+    )
 
 
 def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:

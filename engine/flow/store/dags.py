@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from flow.graph import DagSpec, decode
 from flow.graph.plan import cursor_from_now, plan
-from flow.store import clock, dag_files, schedule, specs, wakeups
+from flow.store import clock, dag_files, dag_intervals, schedule, specs, wakeups
 from flow.store.connect import Conn
 from flow.store.dag_files import Failure, ParsedFile
 from flow.store.schedule import Position
 from flow.store.text import storable, storable_or_none
+from flow.timetables import Custom, Evaluation
 
 
 class Definition(NamedTuple):
@@ -31,6 +32,8 @@ class Definition(NamedTuple):
     """Where the file makes it."""
     schedule: str
     """In words."""
+    evaluation: Evaluation | None = None
+    """What its timetable says of the intervals to come, where that is a class of the user's."""
 
 
 @dataclass(slots=True)
@@ -185,6 +188,7 @@ class _Storing:
                 self._stored.conflicts[spec.dag_id] = owner
             return
         self._add_version(definition, 1)
+        self._store_intervals(definition, spec)
         self._plan(spec, None, now)
 
     def _update(self, row: _Row, definition: Definition, now: datetime) -> None:
@@ -202,9 +206,10 @@ class _Storing:
             self._add_version(definition, row.version + 1)
             self._conn.execute(_SET_VERSION, {"dag_id": row.dag_id, "number": row.version + 1})
         before = self._spec_before(row, definition)
+        others = self._store_intervals(definition, before)
         if returned or _rhythm(before) != _rhythm(spec):
-            self._plan(spec, cursor_from_now(spec, row.cursor, now), now)
-        elif _schedule(before) != _schedule(spec):
+            self._plan(spec, row.cursor, now, afresh=True)
+        elif others or _schedule(before) != _schedule(spec):
             self._plan(spec, row.cursor, now)
 
     def _spec_before(self, row: _Row, definition: Definition) -> DagSpec:
@@ -225,9 +230,23 @@ class _Storing:
         self._stored.versions[definition.spec.dag_id] = number
         self._stored.written = True
 
-    def _plan(self, spec: DagSpec, cursor: datetime | None, now: datetime) -> None:
-        if cursor is None:
-            cursor = cursor_from_now(spec, None, now)
+    def _store_intervals(self, definition: Definition, before: DagSpec) -> bool:
+        """Keep the intervals of a timetable of the user's own; whether others come now."""
+        dag_id, evaluation = definition.spec.dag_id, definition.evaluation
+        if evaluation is not None:
+            changed = dag_intervals.store(self._conn, dag_id, evaluation)
+            self._stored.written = self._stored.written or changed
+            return changed
+        if isinstance(before.timetable, Custom):
+            dag_intervals.forget(self._conn, [dag_id])
+        return False
+
+    def _plan(
+        self, spec: DagSpec, cursor: datetime | None, now: datetime, *, afresh: bool = False
+    ) -> None:
+        spec = dag_intervals.completed(self._conn, spec)
+        if afresh or cursor is None:
+            cursor = cursor_from_now(spec, cursor, now)
         planned = plan(spec, cursor, now)
         self._planned.append(schedule.position(spec.dag_id, cursor, planned))
 
@@ -240,7 +259,9 @@ class _Storing:
         # What waits for a limit, or for the DAG to come back, is not woken by anything else.
         wakeups.wake_named(self._conn, [("dag", dag_id) for dag_id in self._limits_moved])
         failure = _conflict(self._file.path, stored.conflicts, definitions)
-        put = dag_files.put(self._conn, self._file, failure, list(stored.conflicts))
+        warnings = [*self._file.warnings, *_dry(definitions)]
+        file = self._file._replace(warnings=warnings)
+        put = dag_files.put(self._conn, file, failure, list(stored.conflicts))
         stored.written = stored.written or put or bool(stored.vanished)
         stored.wake = bool(self._planned or self._limits_moved)
 
@@ -299,6 +320,20 @@ def _schedule(spec: DagSpec) -> tuple[Any, ...]:
 
 def _limits(columns: _Columns) -> tuple[int, int | None]:
     return columns.max_active_runs, columns.concurrency
+
+
+def _dry(definitions: Mapping[str, Definition]) -> list[str]:
+    """A warning for each timetable of the user's own that has come to its end."""
+    found = []
+    for dag_id, definition in sorted(definitions.items()):
+        evaluation = definition.evaluation
+        if evaluation is not None and evaluation.dry:
+            last = evaluation.rows[-1].start.isoformat() if evaluation.rows else None
+            after = f" after the one that starts at {last}" if last else ""
+            found.append(
+                f"DAG {dag_id!r}: its timetable has no interval{after}, so its runs come to an end"
+            )
+    return found
 
 
 def _conflict(

@@ -14,6 +14,7 @@ What the scheduler stores is one moment for each DAG, the *cursor*: see `plan`.
 
 from __future__ import annotations
 
+from flow.timetables.custom import Custom, Evaluation, Row
 from flow.timetables.intervals import (
     interval_of,
     intervals_from,
@@ -39,14 +40,17 @@ __all__ = [
     "Continuous",
     "CronInterval",
     "CronTrigger",
+    "Custom",
     "DeltaInterval",
     "DeltaTrigger",
+    "Evaluation",
     "Events",
     "Interval",
     "Kind",
     "Never",
     "Once",
     "Planned",
+    "Row",
     "Timetable",
     "interval_of",
     "intervals_from",

@@ -67,6 +67,10 @@ class Kind(Protocol):
         """The interval of the next run, due now or later."""
         ...
 
+    def due_at(self, interval: Interval) -> datetime:
+        """When the run of one of its intervals is made."""
+        ...
+
     def cursor_after(self, interval: Interval, anchor: datetime | None) -> datetime:
         """Where the schedule stands once the run of `interval` is made."""
         ...

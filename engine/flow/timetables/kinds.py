@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from flow.errors import InvalidDag
 from flow.timetables import words
 from flow.timetables.cron import load_cron
+from flow.timetables.custom import Custom
 from flow.timetables.kind import Catchup, Interval
 from flow.timetables.recurring import Intervals, Triggers
 from flow.timetables.single import Continuous, Never, Once
@@ -186,7 +187,15 @@ class Events(Triggers, frozen=True, tag="events", omit_defaults=True):
 
 
 Timetable = (
-    CronInterval | DeltaInterval | CronTrigger | DeltaTrigger | Events | Once | Continuous | Never
+    CronInterval
+    | DeltaInterval
+    | CronTrigger
+    | DeltaTrigger
+    | Events
+    | Once
+    | Continuous
+    | Never
+    | Custom
 )
 """Every kind of timetable that is stored; msgspec tells them apart by `kind`."""
 

@@ -54,7 +54,7 @@ def plan_next(
     if interval is None or (end_date is not None and interval.start > as_utc(end_date)):
         return None
     following = timetable.cursor_after(interval, start_date)
-    return Planned(interval, due_at=interval.end, next_cursor=following, alone=timetable.alone)
+    return Planned(interval, timetable.due_at(interval), following, timetable.alone)
 
 
 def opening_cursor(

@@ -62,6 +62,10 @@ class Recurring(msgspec.Struct, frozen=True, tag_field="kind"):
             return oldest
         return self.first_from(floor, start_date)
 
+    def due_at(self, interval: Interval) -> datetime:
+        """At the interval's end."""
+        return interval.end
+
     def cursor_after(self, interval: Interval, anchor: datetime | None) -> datetime:
         """The end of the interval, so that a changed schedule makes none that overlaps it.
 

@@ -45,6 +45,10 @@ class Single(msgspec.Struct, frozen=True, tag_field="kind"):
         """None comes."""
         return None
 
+    def due_at(self, interval: Interval) -> datetime:
+        """At the interval's end."""
+        return interval.end
+
     def cursor_after(self, interval: Interval, anchor: datetime | None) -> datetime:
         """The interval's end."""
         return interval.end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.process.events import JobEnded
 from flow.process.last_words import LastWords
-from flow.process.messages import Parsed
+from flow.process.messages import Evaluated, Parsed
 from flow.process.verdict import Limits
 from flow.roles.parse.imports import Imported
 from flow.roles.parse.verdict import judge
 from flow.store.dag_files import Failure
+from flow.timetables import Custom, Evaluation, Row
+from flow.timetables.custom import MOST_ROWS
 
 SILENT = LastWords("", None, None)
 LIMITS = Limits(60.0, 2**30)
@@ -37,6 +40,59 @@ def test_definitions_are_stored_in_canonical_form() -> None:
     assert found.body == encode(GOOD)
     assert found.spec_hash == spec_hash(encode(GOOD))
     assert (found.line, found.schedule) == (1, "no schedule")
+
+
+OWN = DagSpec(dag_id="own", timetable=Custom("Workdays", summary="on workdays"))
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def row(start: datetime, length: timedelta = timedelta(days=1)) -> tuple[datetime, ...]:
+    return start, start + length, start + length
+
+
+def evaluation(*evaluated: Evaluated) -> Evaluation:
+    found = judge(reported(encode(OWN), evaluated=evaluated), LIMITS)
+    assert isinstance(found, list)
+    assert found[0].evaluation is not None
+    return found[0].evaluation
+
+
+def test_what_a_timetable_said_is_believed_where_it_can_be() -> None:
+    said = Evaluated(dag_id="own", rows=(row(DAY),), dry=True)
+    other = Evaluated(dag_id="other", rows=(row(DAY),))
+    assert evaluation(other, said) == Evaluation((Row(*row(DAY)),), dry=True)
+    assert evaluation(Evaluated(dag_id="own", error="a\nb" * 9_000)).error
+    (good,) = judge(reported(encode(GOOD), evaluated=(other,)), LIMITS)
+    assert good.evaluation is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        ((row(DAY), row(DAY)), "does not come after"),
+        ((row(DAY), row(DAY - timedelta(hours=1))), "does not come after"),
+        ((row(DAY, -timedelta(hours=1)),), "ends before it starts"),
+        ((row(DAY.replace(tzinfo=None)),), "no time zone"),
+    ],
+)
+def test_intervals_that_cannot_be_are_an_error_of_the_timetable(
+    rows: tuple[Any, ...], word: str
+) -> None:
+    found = evaluation(Evaluated(dag_id="own", rows=rows))
+    assert found.rows == ()
+    assert word in str(found.error)
+
+
+def test_no_more_of_them_are_taken_than_there_may_be() -> None:
+    rows = tuple(row(DAY + number * timedelta(days=1)) for number in range(MOST_ROWS + 5))
+    assert len(evaluation(Evaluated(dag_id="own", rows=rows)).rows) == MOST_ROWS
+
+
+def test_a_timetable_of_which_nothing_was_said_and_one_that_brings_its_own_rows() -> None:
+    assert "did not say" in str(evaluation().error)
+    spec = DagSpec(dag_id="own", timetable=Custom("W", rows=(Row(*row(DAY)),)))
+    failure = judge(reported(encode(spec)), LIMITS)
+    assert isinstance(failure, Failure)
 
 
 @pytest.mark.parametrize(

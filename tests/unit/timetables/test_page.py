@@ -15,6 +15,8 @@ import flow
 from flow.authoring.serialise import to_spec
 from flow.errors import InvalidDag
 from flow.graph.plan import cursor_from_now, intervals, upcoming
+from flow.process.ahead import evaluate
+from flow.process.messages import SchedulePosition
 from flow.timetables import Interval, intervals_from, parse
 
 PAGE = Path(__file__).parents[3] / "man" / "flow-time.7.md"
@@ -54,6 +56,19 @@ def examples() -> list[Example]:
             )
             found.append(Example(dag, rest[0], rest[1:]))
     return found
+
+
+def test_the_class_of_your_own() -> None:
+    (block,) = (one for one in BLOCKS if one.startswith("from flow.timetables.base"))
+    names = {**NAMES, "DAG": flow.DAG}
+    exec(block.replace("):\n    ...", ") as made:\n    ..."), names)
+    made = names["made"]
+    assert to_spec(made).timetable.words() == "after each workday"
+    made.catchup = True
+    (found,) = evaluate([made], lambda _: SchedulePosition())
+    assert found.error is None
+    assert [row[0].day for row in found.rows[:5]] == [1, 2, 5, 6, 7]
+    assert all(row[2] == row[1] == row[0] + timedelta(days=1) for row in found.rows)
 
 
 def line_of(interval: Interval, zone: ZoneInfo) -> str:

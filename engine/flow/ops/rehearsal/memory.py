@@ -14,11 +14,13 @@ from flow.process.messages import (
     FromChild,
     GetConnection,
     GetPreviousSuccess,
+    GetSchedulePosition,
     GetVariable,
     PreviousRun,
     PullXCom,
     PushXCom,
     Refused,
+    SchedulePosition,
     SetVariable,
     StillCounts,
     ToChild,
@@ -86,6 +88,8 @@ class Memory:
                 return Done()
             case GetPreviousSuccess():
                 return PreviousRun()
+            case GetSchedulePosition():
+                return SchedulePosition()
             case _:
                 return Refused(error=f"{type(message).__name__} cannot be asked for here")
 

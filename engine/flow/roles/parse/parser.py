@@ -28,8 +28,8 @@ from flow.roles.parse.queue import SLOW, Queue, Waiting
 from flow.roles.parse.storing import Storing, TakenOver
 from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
-from flow.store import dag_files
-from flow.store.connect import Conn
+from flow.store import dag_files, dag_intervals
+from flow.store.connect import Conn, transaction
 from flow.store.dag_files import Failure, KnownFile, ParsedFile
 
 log = logging.getLogger(__name__)
@@ -171,6 +171,7 @@ class Parser:
         self._queue.add(Waiting(path, again=True) for path in planned.again)
         if planned.gone:
             self._requeue_freed()
+        self._evaluate_again()
         memory.before = {*self._seen.files, *self._seen.illegible}
         self._swept_at = began
         self._rested_at = time.monotonic() + _REST * (time.process_time() - used)
@@ -321,6 +322,12 @@ class Parser:
         """Parse files that were refused an id which has just become free."""
         freed = (path for path in dag_files.freed(self._conn) if path in self._seen.files)
         self._queue.add(Waiting(path, again=True) for path in freed)
+
+    def _evaluate_again(self) -> None:
+        """Import files with timetables of the user's own whose stored intervals run out."""
+        with transaction(self._conn, "parse.refresh"):
+            low = dag_intervals.take_low(self._conn)
+        self._queue.add(Waiting(path, again=True) for path in low & self._seen.files.keys())
 
     def _refuse_illegible(self, known: dict[str, KnownFile]) -> None:
         failure = Failure("the name of this file is not UTF-8 text: rename it")

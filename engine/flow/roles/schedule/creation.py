@@ -16,7 +16,7 @@ from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
-from flow.store import gates, past, runs, schedule, tasks, versions, wakeups
+from flow.store import dag_intervals, gates, past, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.runs import Active, NewRun, StartedRun
@@ -55,12 +55,13 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     found = heads.get(conn, (dag.spec_hash for dag in due))
     paused = pause_failing(conn, (found[dag.spec_hash].spec for dag in due))
     due = [dag for dag in due if dag.dag_id not in paused]
+    specs = dag_intervals.complete(conn, {d.dag_id: found[d.spec_hash].spec for d in due})
     counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
     waiting: list[tuple[str, str]] = []
     positions: list[Position] = []
     for dag in due:
-        spec = found[dag.spec_hash].spec
+        spec = specs[dag.dag_id]
         active = counts.get(dag.dag_id, Active())
         planned = plan(spec, dag.cursor, state.now)
         if planned is None or planned.due_at > state.now:
@@ -194,6 +195,7 @@ def _take_up_backlog(
     conn: Conn, specs: Mapping[str, DagSpec], locked: Sequence[DueDag], state: Gates
 ) -> None:
     """Plan anew; a DAG whose past had to wait for room becomes due again."""
+    specs = dag_intervals.complete(conn, {dag.dag_id: specs[dag.dag_id] for dag in locked})
     schedule.move(
         conn,
         [

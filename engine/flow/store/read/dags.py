@@ -59,7 +59,7 @@ class Version(NamedTuple):
 
 
 class FileError(NamedTuple):
-    """A DAG file that cannot be imported."""
+    """A DAG file that cannot be imported, or one DAG of it whose own timetable fails."""
 
     file: str
     line: int | None
@@ -105,7 +105,8 @@ class FileReport(NamedTuple):
 
 _COLUMNS = """d.dag_id, d.paused, d.schedule, d.timezone,
   case when not d.paused and d.present then d.next_run_at end, d.owner, d.tags, d.file, d.version,
-  exists (select from dag_file f where f.path = d.file and f.error is not null),
+  exists (select from dag_file f where f.path = d.file and f.error is not null)
+    or exists (select from dag_evaluation e where e.dag_id = d.dag_id and e.error is not null),
   d.max_active_runs, d.pause_reason, d.catchup"""
 
 # The table has a row per DAG, 20,000 at most, so conditions are looked at row by row; `failed`
@@ -141,13 +142,23 @@ _COUNT_VERSIONS = "select count(*) from dag_version where dag_id = %(dag_id)s"
 
 _IDS = "select dag_id from dag where present order by dag_id"
 
-# A few thousand files, of which few are broken.
+# A few thousand files, of which few are broken, and few timetables of users' own.
 _ERRORS = """
 select f.path, f.error_line, f.error, f.error_since,
   array(select d.dag_id from dag d where d.file = f.path and d.present order by d.dag_id)
-from dag_file f where f.error is not null order by f.path limit %(limit)s
+from dag_file f where f.error is not null
+union all
+select d.file, d.line, 'the timetable of DAG ' || d.dag_id || ' fails: ' || e.error, e.error_since,
+  array[d.dag_id]
+from dag_evaluation e join dag d on d.dag_id = e.dag_id
+where e.error is not null and d.present
+order by 1, 2, 3 limit %(limit)s
 """
-_COUNT_ERRORS = "select count(*) from dag_file where error is not null"
+_COUNT_ERRORS = """
+select (select count(*) from dag_file where error is not null)
+  + (select count(*) from dag_evaluation e join dag d on d.dag_id = e.dag_id
+     where e.error is not null and d.present)
+"""
 
 _FILE = """
 select path, parsed_at, seconds, error, error_line, error_since, traceback, output, warnings,

@@ -68,6 +68,28 @@ create table dag_version (
 );
 create index dag_version_spec on dag_version (spec_hash);
 
+-- The coming intervals of DAGs whose timetable is a class of the user's, evaluated ahead by the DAG
+-- processor, and the last one that has got its run; schedulers make runs from these rows alone.
+create table dag_interval (
+  dag_id text not null references dag on delete cascade,
+  data_interval_start timestamptz not null,
+  data_interval_end timestamptz not null,
+  run_after timestamptz not null,          -- when its run is made
+  primary key (dag_id, data_interval_start),
+  check (data_interval_start <= data_interval_end)
+);
+
+create table dag_evaluation (
+  dag_id text primary key references dag on delete cascade,
+  evaluated_at timestamptz not null default clock_timestamp(),
+  refresh_at timestamptz not null,         -- not evaluated again before, unless the file changes
+  dry boolean not null,                    -- the timetable has no interval after those stored
+  error text,                              -- one line; the intervals stay as they are
+  error_since timestamptz,
+  traceback text,
+  check ((error is null) = (error_since is null))
+);
+
 create table dag_file (
   path text primary key,
   bundle text not null default 'local',
