@@ -83,7 +83,7 @@ ENTRIES = (
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
     ),
-    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List and show runs."),
+    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List, show, cancel and delete runs."),
     Entry(
         "tasks",
         "flow_cli.commands.tasks",
@@ -107,6 +107,12 @@ ENTRIES = (
         "flow_cli.commands.xcom",
         Panel.PIPELINES,
         "List and print XComs, the values that tasks pass on.",
+    ),
+    Entry(
+        "why",
+        "flow_cli.commands.why",
+        Panel.PIPELINES,
+        "Explain what a task, a run or a DAG waits for, or why it ended so.",
     ),
     Entry(
         "clear",

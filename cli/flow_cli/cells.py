@@ -61,6 +61,11 @@ def duration_text(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
 
 
+def counted(number: int, noun: str) -> str:
+    """How many there are of something: 1 run, 2 runs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def printable(text: str) -> str:
     """The text without characters that a terminal would obey."""
     return text if text.isprintable() else text.translate(_ESCAPES)

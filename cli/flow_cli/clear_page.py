@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from flow_cli.cells import counted
 from flow_cli.output import Output
 from flow_cli.records import plain
 
@@ -24,7 +25,7 @@ def describe(clearing: Clearing) -> list[str]:
 
 def question(clearing: Clearing) -> str:
     """What somebody has to agree to."""
-    tasks, runs = _count(clearing.tasks, "task"), _count(len(clearing.runs), "run")
+    tasks, runs = counted(clearing.tasks, "task"), counted(len(clearing.runs), "run")
     return f"Clear {tasks} of {runs} of {clearing.dag_id}?"
 
 
@@ -37,7 +38,7 @@ def report(printer: Output, clearing: Clearing, *, dry_run: bool) -> None:
     }
     printer.lines(describe(clearing), document)
     if not clearing.runs:
-        looked_at = _count(len(clearing.looked_at), "run")
+        looked_at = counted(len(clearing.looked_at), "run")
         printer.message(f"nothing to clear in {looked_at} of {clearing.dag_id}")
         return
     stays = list(dict.fromkeys(task for run in clearing.runs for task in run.stays))
@@ -71,7 +72,7 @@ def _run(run: ClearedRun, *, in_full: bool) -> list[str]:
     else:
         counts = Counter(str(task.before) for task in run.tasks)
         states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
-        lines.append(f"  {_count(len(run.tasks), 'task')}: {states}")
+        lines.append(f"  {counted(len(run.tasks), 'task')}: {states}")
     lines += [
         f"  {_name(task)}: {task.before} -> {task.after}, not in version {run.version}"
         for task in run.dropped
@@ -82,7 +83,3 @@ def _run(run: ClearedRun, *, in_full: bool) -> list[str]:
 
 def _name(task: Cleared) -> str:
     return task.task_id + "".join(f"[{index}]" for index in task.map_index)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -29,6 +29,16 @@ DagArgument = Annotated[str, typer.Argument(metavar="DAG", help="Id of the DAG."
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="The run: latest, a run id, or a date.")
 ]
+OneRunArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN", help="The run: latest, a run id, or a date. Or use --from."),
+]
+FromOption = Annotated[
+    str | None, typer.Option("--from", metavar="DATE", help="Whose interval starts then or later.")
+]
+ToOption = Annotated[
+    str | None, typer.Option("--to", metavar="DATE", help="Whose interval starts then or earlier.")
+]
 TaskArgument = Annotated[
     str, typer.Argument(metavar="TASK", help="The task: load, group.load, or load[3].")
 ]

@@ -40,6 +40,8 @@ VERBS = {
     "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
     "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),
     "runs show": Verb((DAG, RUN), whole=(DAG, RUN), unknown=(DAG, "nope")),
+    "runs cancel": Verb((DAG, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope")),
+    "runs delete": Verb((DAG, RUN, "--dry-run"), whole=(RUN,), unknown=(DAG, "nope", "--dry-run")),
     "tasks list": Verb((DAG, RUN), whole=(TASK,), unknown=(DAG, "nope")),
     "tasks tries": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "tasks render": Verb((DAG, TASK, RUN), unknown=(DAG, "nope", RUN)),
@@ -48,6 +50,7 @@ VERBS = {
         whole=(TASK,),
         unknown=(DAG, RUN, "nope", "failed", "--dry-run"),
     ),
+    "why": Verb((DAG, RUN, TASK), whole=(RUN, TASK), unknown=(DAG, RUN, "nope")),
     "clear": Verb(
         (DAG, RUN, "-t", TASK, "--dry-run"),
         whole=(RUN, TASK),

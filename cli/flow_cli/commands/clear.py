@@ -10,7 +10,15 @@ import typer
 
 from flow_cli import exits
 from flow_cli.opening import opened
-from flow_cli.options import DagArgument, DryRunOption, OutputOption, YesOption
+from flow_cli.options import (
+    DagArgument,
+    DryRunOption,
+    FromOption,
+    OneRunArgument,
+    OutputOption,
+    ToOption,
+    YesOption,
+)
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 
@@ -56,18 +64,9 @@ class Version(StrEnum):
 def clear(
     context: typer.Context,
     dag: DagArgument,
-    run: Annotated[
-        str | None,
-        typer.Argument(metavar="RUN", help="The run: latest, a run id, or a date. Or use --from."),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="DATE", help="Runs whose interval starts then or later."),
-    ] = None,
-    end: Annotated[
-        str | None,
-        typer.Option("--to", metavar="DATE", help="Runs whose interval starts then or earlier."),
-    ] = None,
+    run: OneRunArgument = None,
+    start: FromOption = None,
+    end: ToOption = None,
     selection: Annotated[
         str | None,
         typer.Option(

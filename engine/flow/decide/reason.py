@@ -39,6 +39,8 @@ class Code(StrEnum):
     # a task and its upstream
     UPSTREAM = "upstream"
     TRIGGER_RULE = "trigger_rule"
+    SKIPPED_BY = "skipped_by"
+    CAUSE = "cause"
     DUE = "due"
     # a task and the previous run
     PAST_UNFINISHED = "past_unfinished"
@@ -47,19 +49,64 @@ class Code(StrEnum):
     # a run that is to end before its tasks have
     DAGRUN_TIMEOUT = "dagrun_timeout"
     FAIL_FAST = "fail_fast"
+    # a task that waits by itself
+    RETRY_DUE = "retry_due"
+    RESCHEDULE_DUE = "reschedule_due"
+    DEFERRED = "deferred"
+    AWAITING_INPUT = "awaiting_input"
+    RESTARTING = "restarting"
     # a ready task and the limits of admission
     QUEUE_UNSERVED = "queue_unserved"
     RUN_FULL = "run_full"
     DAG_FULL = "dag_full"
     POOL_FULL = "pool_full"
+    POOL_TOO_SMALL = "pool_too_small"
+    POOL_HOLDER = "pool_holder"
+    POOL_AHEAD = "pool_ahead"
     RUN_PAUSED = "run_paused"
     HELD = "held"
+    # a task and its worker
+    QUEUED = "queued"
+    WORKERS = "workers"
+    RUNNING = "running"
+    # how a task or a run ended
+    SUCCESS = "success"
+    FAILED = "failed"
+    EXIT_CODE = "exit_code"
+    SIGNAL = "signal"
+    TIMEOUT = "timeout"
+    WORKER_LOST = "worker_lost"
+    CODE_MISSING = "code_missing"
+    MARKED = "marked"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    ENDED = "ended"
+    LEAVES = "leaves"
+    # a run that has not started
+    ACTIVE_RUNS = "active_runs"
+    RUNS_AHEAD = "runs_ahead"
+    # a run that does not exist, and anything that nobody moves
+    DAG_PAUSED = "dag_paused"
+    DAG_GONE = "dag_gone"
+    IMPORT_ERROR = "import_error"
+    NO_SCHEDULE = "no_schedule"
+    NO_MORE_RUNS = "no_more_runs"
+    NO_INTERVAL = "no_interval"
+    NOT_DUE = "not_due"
+    BEFORE_START = "before_start"
+    AFTER_END = "after_end"
+    NOT_CAUGHT_UP = "not_caught_up"
+    PASSED = "passed"
+    BEHIND = "behind"
+    NO_SCHEDULER = "no_scheduler"
 
 
 TEXTS: Final[dict[Code, str]] = {
     Code.UPSTREAM: "trigger rule {rule}: {unfinished} of {total} upstream tasks have not ended: "
     "{names}",
     Code.TRIGGER_RULE: "trigger rule {rule}: of {total} upstream tasks {ended}",
+    Code.SKIPPED_BY: "{task} chose to skip it",
+    Code.CAUSE: "{chain}: {task} is {state}: {reason}",
     Code.DUE: "every gate is open: a scheduler moves it at its next pass",
     Code.PAST_UNFINISHED: "the previous run has not got there: {task} of {run} is {state}",
     Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}",
@@ -67,12 +114,52 @@ TEXTS: Final[dict[Code, str]] = {
     "ignore_first_depends_on_past is False",
     Code.DAGRUN_TIMEOUT: "dagrun_timeout: the run was not over after {seconds:g} s",
     Code.FAIL_FAST: "fail_fast: {task} failed",
+    Code.RETRY_DUE: "try {number} of {allowed} failed ({reason}); the next one starts at {at}",
+    Code.RESCHEDULE_DUE: "it looks again at {at}",
+    Code.DEFERRED: "it waits for its trigger, without a process",
+    Code.AWAITING_INPUT: "it waits for somebody's answer",
+    Code.RESTARTING: "it was cleared and runs again once its process on {worker} is dead",
     Code.QUEUE_UNSERVED: "no live worker serves queue {queue} of executor {executor}",
     Code.RUN_FULL: "max_active_tasks: {used} of {limit} tasks of the run are active",
     Code.DAG_FULL: "concurrency: {used} of {limit} tasks of the DAG are active over all its runs",
     Code.POOL_FULL: "pool {pool}: {used} of {limit} slots used, and it needs {slots}",
+    Code.POOL_TOO_SMALL: "pool {pool} has {limit} slots in all, and it needs {slots}: it can never "
+    "start",
+    Code.POOL_HOLDER: "oldest holder of pool {pool}: {holder}, since {at}",
+    Code.POOL_AHEAD: "{ahead} other tasks that are ready for pool {pool} go first",
     Code.RUN_PAUSED: "the run is paused",
     Code.HELD: "the task is held",
+    Code.QUEUED: "it has waited since {at} for a worker of queue {queue}; {ahead} tasks go first",
+    Code.WORKERS: "{workers} workers serve queue {queue}; {used} of their {slots} slots are in use",
+    Code.RUNNING: "try {number} of {allowed} has run since {at} on {worker}",
+    Code.SUCCESS: "try {number} of {allowed} succeeded",
+    Code.FAILED: "try {number} of {allowed} failed: {reason}",
+    Code.EXIT_CODE: "its process ended with exit code {exit_code}",
+    Code.SIGNAL: "its process was ended by signal {signal} ({name})",
+    Code.TIMEOUT: "try {number} of {allowed} took too long: {reason}",
+    Code.WORKER_LOST: "try {number} of {allowed} went down with its worker: {reason}",
+    Code.CODE_MISSING: "try {number} of {allowed} did not find its code: {reason}",
+    Code.MARKED: "{reason}",
+    Code.CANCELLED: "{reason}",
+    Code.SKIPPED: "it was skipped: {reason}",
+    Code.ENDED: "{reason}",
+    Code.LEAVES: "of its {total} final tasks {ended}",
+    Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
+    Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
+    Code.DAG_PAUSED: "the DAG is paused: no run of it is created or started",
+    Code.DAG_GONE: "its file does not define the DAG any more: no run of it is created",
+    Code.IMPORT_ERROR: "{file} cannot be imported since {at}, and version {version} goes on: "
+    "{error}",
+    Code.NO_SCHEDULE: "the DAG has no schedule: somebody starts its runs",
+    Code.NO_MORE_RUNS: "the schedule has no more runs",
+    Code.NO_INTERVAL: "no interval of the schedule starts then; the nearest: {nearest}",
+    Code.NOT_DUE: "its interval starts at {start}, and the run is due at {at}",
+    Code.BEFORE_START: "it is before the start_date, {at}",
+    Code.AFTER_END: "it is after the end_date, {at}",
+    Code.NOT_CAUGHT_UP: "catchup={catchup}: intervals before the latest complete one get no run",
+    Code.PASSED: "the schedule stands at {at}: it had its turn, and is not made again",
+    Code.BEHIND: "the schedule comes to it after the interval that starts at {start}",
+    Code.NO_SCHEDULER: "no scheduler is alive: nothing is created, started or decided",
 }
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flow.graph import Graph, TaskSpec
 from flow.ops.selection import Selected
 from flow.states import FINISHED, FINISHED_RUNS, OCCUPYING, RunState, TaskState
-from flow.store.clearing import Instance, Key
+from flow.store.instances import Instance, Key
 from flow.store.read.runs import FoundRun
 
 

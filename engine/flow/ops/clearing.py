@@ -18,6 +18,7 @@ from flow.store import (
     audit,
     clearing,
     gates,
+    instances,
     marks,
     notify,
     past,
@@ -139,8 +140,8 @@ def _plan(
     targets = _targets(dag, found, graphs, wish)
     run_keys = [one.run_key for one in found]
     if lock:
-        clearing.lock_tasks(conn, run_keys, _touched(found, graphs, targets))
-    rows = clearing.read(conn, run_keys)
+        instances.lock(conn, run_keys, _touched(found, graphs, targets))
+    rows = instances.read(conn, run_keys)
     being_stopped = stopping.of_runs(conn, run_keys)
     planned = (
         plan(

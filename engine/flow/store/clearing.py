@@ -2,43 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from flow.store import arrays
 from flow.store.connect import Conn
-
-Key = tuple[int, str, tuple[int, ...]]
-"""Of a task instance: run_key, task_id, map_path."""
-
-
-class Instance(NamedTuple):
-    """A task instance as the store has it."""
-
-    run_key: int
-    task_id: str
-    map_path: tuple[int, ...]
-    state: str
-    pool: str
-
-    @property
-    def key(self) -> Key:
-        """What names it."""
-        return self.run_key, self.task_id, self.map_path
-
-
-# Tasks of unfinished runs, against the reports of workers, which take only a row's own lock.
-_LOCK_TASKS = """
-select from task_hot
-where run_key = any(%(run_keys)s::bigint[]) and task_id = any(%(task_ids)s::text[])
-order by run_key, task_id, map_path for update
-"""
-
-# Both kinds of table: primary key prefix.
-_READ = """
-select run_key, task_id, map_path, state, pool from task
-where run_key = any(%(run_keys)s::bigint[]) order by run_key, task_id, map_path
-"""
+from flow.store.instances import Key
 
 # The number of a try that never started is given again: nobody has seen it. The claim grows where
 # somebody may come back to the task: what they say later no longer counts.
@@ -73,21 +41,6 @@ from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[], %(w
 where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
   and t.state <> 'restarting'
 """
-
-
-def lock_tasks(conn: Conn, run_keys: Sequence[int], task_ids: Collection[str]) -> None:
-    """Lock the rows that some tasks have in unfinished runs."""
-    if run_keys and task_ids:
-        values = {"run_keys": list(run_keys), "task_ids": list(task_ids)}
-        conn.execute(_LOCK_TASKS, values)
-
-
-def read(conn: Conn, run_keys: Sequence[int]) -> dict[int, list[Instance]]:
-    """Every task instance of some runs that has a row, by run."""
-    found: dict[int, list[Instance]] = {run_key: [] for run_key in run_keys}
-    for run_key, task_id, path, state, pool in conn.execute(_READ, {"run_keys": list(run_keys)}):
-        found[run_key].append(Instance(run_key, task_id, tuple(path), state, pool))
-    return found
 
 
 def clear(conn: Conn, instances: Sequence[Key], reason: str) -> None:

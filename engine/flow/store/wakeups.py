@@ -52,6 +52,12 @@ insert into wakeup (kind, name)
 select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, name)
 """
 
+# Index run_unfinished.
+_ADD_RUNNING = """
+insert into wakeup (kind, run_key)
+select 'run', run_key from run where dag_id = %(dag_id)s and state = 'running'
+"""
+
 
 def take(conn: Conn, kinds: Sequence[str], limit: int) -> list[Wakeup]:
     """Take up to `limit` due wake-ups of `kinds`; they are the caller's until its commit."""
@@ -79,6 +85,11 @@ def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None
         conn.execute(
             _ADD_RUNS, {"run_keys": list(run_keys), "task_ids": list(task_ids), "due": list(due)}
         )
+
+
+def wake_running(conn: Conn, dag_id: str) -> None:
+    """Let all running runs of a DAG be looked at: another one of its runs changed, or is gone."""
+    conn.execute(_ADD_RUNNING, {"dag_id": dag_id})
 
 
 def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:

@@ -32,6 +32,8 @@ ABSENT = {
         "tasks tries sales latest extract",
         "xcom list sales latest extract",
         "grid sales",
+        "why sales",
+        "why sales latest report",
         "logs sales latest extract",
         "pools list",
         "vars list",

@@ -12,7 +12,6 @@ import math
 import os
 import socket
 import time
-from typing import Final
 
 from flow.decide import Ending, lost, orphaned_callback
 from flow.embedded import Server
@@ -33,7 +32,7 @@ from flow.process.messages import StillCounts
 from flow.roles.losses import free
 from flow.roles.work import marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
-from flow.roles.work.memory import memory_allows
+from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, EXIT_PATIENCE, memory_allows
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
 from flow.roles.work.succession import succeed
@@ -45,13 +44,6 @@ from flow.store.notify import QUEUED, WAKE, Notifier
 from flow.store.tries import Claim, Claimed, Report
 
 log = logging.getLogger(__name__)
-
-AT_ONCE: Final = 64
-"""Tasks claimed in one statement."""
-EXIT_PATIENCE: Final = 5.0
-"""Seconds in which a process that has said its last word must be dead, else it is killed."""
-CALLBACK_PAUSE: Final = 1.0
-"""Seconds between two looks for callbacks while tasks keep coming."""
 
 
 class Worker:
@@ -104,7 +96,7 @@ class Worker:
             case JobGone(job_id):
                 del self._leaving[job_id]
             case ZygoteDied(job_ids):
-                log.error("the zygote died (%s); starting another", _how(event))
+                log.error("the zygote died (%s); starting another", event.how)
                 for job_id in job_ids:
                     self._lose(job_id)
                 self.host.restart()
@@ -374,11 +366,11 @@ class Worker:
         held = HeldTry(task, job.log)
         try:
             self._held[self.host.start(job)] = held
-        except ProtocolError as error:  # its run's conf is larger than a message may be
-            found = unstartable(task, error.message)
-            self._owe(held, found, orphaned_callback(found.state))
-        except OSError as error:
-            found = lost(task, f"the worker could not start it: {error}")
+        except (ProtocolError, OSError) as error:
+            if isinstance(error, ProtocolError):  # its run's conf is larger than a message may be
+                found = unstartable(task, error.message)
+            else:
+                found = lost(task, f"the worker could not start it: {error}")
             self._owe(held, found, orphaned_callback(found.state))
 
     def _start_callback(self, callback: ClaimedCallback) -> None:
@@ -408,7 +400,3 @@ class Worker:
 
     def _tries(self) -> dict[int, HeldTry]:
         return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
-
-
-def _how(died: ZygoteDied) -> str:
-    return f"signal {died.signal}" if died.signal is not None else f"exit code {died.exit_code}"

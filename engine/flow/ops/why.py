@@ -1,0 +1,243 @@
+"""`flow why`: what something waits for, or why it ended so. The rules themselves answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from flow.dates import looks_like_date, parse_date
+from flow.decide import Decision, RunFacts, TaskFacts, View, decide
+from flow.decide.endings import code_of
+from flow.decide.explain import causes
+from flow.decide.reason import Code, Reason
+from flow.decide.unmade import DagFacts, why_no_run
+from flow.errors import NotFound
+from flow.graph import Graph
+from flow.graph.plan import intervals
+from flow.ops.deployment import Deployment
+from flow.ops.references import RunAndGraph, find_dag, find_run, find_task, load_graph
+from flow.ops.task_references import TaskReference
+from flow.ops.why_task import OpenRun, TaskAnswer, Verdict, why_not_started, why_task
+from flow.states import FINISHED, FINISHED_RUNS, RunState, TaskState
+from flow.store import clock
+from flow.store.connect import Conn
+from flow.store.looking_back import Asking, look_back
+from flow.store.read import standing
+from flow.store.read.dags import StoredDag
+from flow.store.read.runs import FoundRun
+from flow.timetables.zone import load_zone
+
+SHOWN: Final = 20
+"""Unfinished tasks of a run that are explained one by one."""
+
+
+class Answer(NamedTuple):
+    """Why a DAG has no newer run, or a run or task is as it is.
+
+    `state` is that of the task or run; None: there is no such run. `tasks` are the tasks of a run
+    that hold it up, at most `SHOWN`, of so many `unfinished` ones. `timezone` is the DAG's.
+    """
+
+    dag_id: str
+    run_id: str | None
+    task_id: str | None
+    map_index: list[int]
+    state: str | None
+    verdict: Verdict
+    reasons: list[Reason]
+    tasks: list[TaskAnswer]
+    unfinished: int
+    timezone: str
+
+
+def why(
+    deployment: Deployment, dag_id: str, reference: str | None = None, task: str | None = None
+) -> Answer:
+    """Explain a task instance, a run, the absence of a run of a date, or of any newer run.
+
+    Raises `NotFound`.
+    """
+    conn = deployment.conn
+    with deployment.snapshot():
+        dag = find_dag(conn, dag_id)
+        if reference is None:
+            return _of_absence(conn, dag, None)
+        try:
+            found = find_run(conn, dag_id, reference)
+        except NotFound:
+            if task is not None or not looks_like_date(reference):
+                raise
+            return _of_absence(conn, dag, reference)
+        run = _open(conn, dag, found)
+        if task is None:
+            return _of_run(conn, dag, run)
+        one = why_task(conn, run, find_task(RunAndGraph(found, run.graph), task))
+        return Answer(
+            dag.dag_id, found.run.run_id, *one, tasks=[], unfinished=0, timezone=dag.timezone
+        )
+
+
+def _of_absence(conn: Conn, dag: StoredDag, reference: str | None) -> Answer:
+    now = clock.now(conn)
+    spec = load_graph(conn, dag.spec_hash).spec
+    start = None
+    if reference is not None:
+        asked = parse_date(reference, load_zone(dag.timezone), now)
+        first = next(intervals(spec, asked.start), None) if asked.whole_day else None
+        start = first.start if first is not None and first.start < asked.end else asked.start
+    facts, _ = _facts(conn, dag)
+    reasons = why_no_run(spec, facts, start, now)
+    return _answer(dag, None, None, Verdict.MISSING, reasons)
+
+
+def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
+    """A run with its rows, decided anew where it is running."""
+    graph = load_graph(conn, found.spec_hash)
+    rows = standing.tasks(conn, found.run_key)
+    whole = {row.task_id: row for row in rows if not row.map_path}
+    view = View(
+        tasks={id: TaskFacts(TaskState(row.state), row.due_at) for id, row in whole.items()},
+        skips={id: frozenset(row.skips) for id, row in whole.items() if row.skips},
+    )
+    decision = Decision()
+    if found.run.state == RunState.RUNNING:
+        view, decision = _decide(conn, found, graph, view)
+    facts, concurrency = _facts(conn, dag)
+    return OpenRun(found, graph, rows, view, decision, facts, concurrency)
+
+
+def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> tuple[View, Decision]:
+    """What a scheduler would decide now, and from what it would see; nothing is locked."""
+    moment = RunFacts(
+        now=clock.now(conn),
+        logical_date=found.run.logical_date,
+        started_at=found.run.started_at,
+    )
+    decision = decide(graph, moment, None, view)
+    while decision.past:
+        asking = Asking(found.run_key, graph, decision.past, view.past)
+        past = look_back(
+            conn,
+            lambda hashes: {key: load_graph(conn, key) for key in hashes},
+            [asking],
+            hold=False,
+        )
+        view = replace(view, past=past[found.run_key])
+        decision = decide(graph, moment, None, view)
+    return view, decision
+
+
+def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
+    """How a DAG stands, and its limit of active tasks over all runs."""
+    found = standing.of_dag(conn, dag.dag_id)
+    facts = DagFacts(
+        dag_id=dag.dag_id,
+        file=found.file,
+        version=dag.version,
+        present=dag.present,
+        paused=dag.paused,
+        cursor=dag.cursor_at,
+        running=found.running,
+        unfinished=found.unfinished,
+        max_active_runs=dag.max_active_runs,
+        schedulers=found.schedulers,
+        import_error=found.error,
+        import_error_since=found.error_since,
+    )
+    return facts, found.concurrency
+
+
+def _of_run(conn: Conn, dag: StoredDag, run: OpenRun) -> Answer:
+    if run.state is RunState.QUEUED:
+        return _answer(dag, run, run.state, Verdict.WAITS, why_not_started(conn, run))
+    if run.state in FINISHED_RUNS:
+        return _answer(dag, run, run.state, Verdict.ENDED, _why_run_ended(run))
+    reasons = []
+    if run.found.paused:
+        reasons.append(Reason(Code.RUN_PAUSED, refers_to=run.name))
+    if not run.dag.schedulers:
+        reasons.append(Reason(Code.NO_SCHEDULER))
+    open_ = [one for one in _instances(run) if one.state not in FINISHED]
+    answers = [why_task(conn, run, one.reference) for one in _at_the_front(run, open_)[:SHOWN]]
+    return _answer(dag, run, run.state, Verdict.RUNS, reasons)._replace(
+        tasks=answers, unfinished=len(open_)
+    )
+
+
+class _Seen(NamedTuple):
+    reference: TaskReference
+    state: TaskState
+
+
+def _instances(run: OpenRun) -> list[_Seen]:
+    """Every instance of a run, upstream first; a task without a row is in state none."""
+    seen = [
+        _Seen(TaskReference(r.task_id, tuple(r.map_path)), TaskState(r.state)) for r in run.rows
+    ]
+    known = {one.reference.task_id for one in seen}
+    seen += [_Seen(TaskReference(id), TaskState.NONE) for id in run.graph.order if id not in known]
+    rank = run.graph.rank
+    return sorted(seen, key=lambda one: (rank.get(one.reference.task_id, -1), one.reference))
+
+
+def _at_the_front(run: OpenRun, open_: list[_Seen]) -> list[_Seen]:
+    """Without those that only wait for tasks that are explained themselves."""
+    unfinished = {one.reference.task_id for one in open_}
+    return [
+        one
+        for one in open_
+        if one.state is not TaskState.NONE
+        or one.reference.task_id in run.decision.closed
+        or not unfinished.intersection(run.graph.upstream(one.reference.task_id))
+    ]
+
+
+def _why_run_ended(run: OpenRun) -> list[Reason]:
+    reason = run.found.reason
+    reasons = []
+    if reason:
+        code = code_of(reason)
+        own = code if code in (Code.MARKED, Code.CANCELLED) else Code.ENDED
+        reasons.append(Reason(own, {"reason": reason}))
+    states = {row.task_id: TaskState(row.state) for row in run.rows if not row.map_path}
+    leaves = run.graph.leaves
+    counts = Counter(states.get(id, TaskState.NONE).value for id in leaves)
+    ended = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
+    reasons.append(Reason(Code.LEAVES, {"total": len(leaves), "ended": ended}))
+    said = {row.task_id: row.reason or row.try_reason for row in run.rows}
+    bad = (TaskState.FAILED, TaskState.UPSTREAM_FAILED)
+    for leaf in leaves:
+        if states.get(leaf) in bad:
+            reasons += causes(run.graph, states, said, leaf, run.name) or [
+                Reason(
+                    Code.CAUSE,
+                    {
+                        "chain": leaf,
+                        "task": leaf,
+                        "state": states[leaf].value,
+                        "reason": said.get(leaf) or "no reason was given",
+                    },
+                    refers_to=f"{run.name}/{leaf}",
+                )
+            ]
+    return _distinct(reasons)
+
+
+def _distinct(reasons: list[Reason]) -> list[Reason]:
+    """Each cause once, though it may lead to several leaves."""
+    found: dict[tuple[Code, str | None], Reason] = {}
+    for reason in reasons:
+        found.setdefault((reason.code, reason.refers_to), reason)
+    return list(found.values())
+
+
+def _answer(
+    dag: StoredDag,
+    run: OpenRun | None,
+    state: RunState | None,
+    verdict: Verdict,
+    reasons: list[Reason],
+) -> Answer:
+    run_id = run.found.run.run_id if run else None
+    return Answer(dag.dag_id, run_id, None, [], state, verdict, reasons, [], 0, dag.timezone)

@@ -1,0 +1,202 @@
+"""Why one task instance of a run is as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from flow.decide import Candidate, Decision, View
+from flow.decide.endings import why_busy, why_ended
+from flow.decide.explain import why_open, why_unrun
+from flow.decide.reason import Code, Fact, Reason
+from flow.decide.standing import Limit, Standing, why_ready
+from flow.decide.unmade import DagFacts, why_no_room, why_stopped
+from flow.graph import Graph
+from flow.ops.task_references import TaskReference
+from flow.states import FINISHED, OCCUPYING, RunState, TaskState
+from flow.store import gates
+from flow.store.connect import Conn
+from flow.store.read import standing
+from flow.store.read.runs import FoundRun
+from flow.store.read.standing import TaskNow
+
+
+class Verdict(StrEnum):
+    """In one word: it waits, it runs, it has ended, or it is not there."""
+
+    WAITS = "waits"
+    RUNS = "runs"
+    ENDED = "ended"
+    MISSING = "missing"
+
+
+class TaskAnswer(NamedTuple):
+    """Why one task instance is as it is."""
+
+    task_id: str
+    map_index: list[int]
+    state: TaskState
+    verdict: Verdict
+    reasons: list[Reason]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run with all that its tasks have to say, as one snapshot has it."""
+
+    found: FoundRun
+    graph: Graph
+    rows: list[TaskNow]
+    view: View
+    decision: Decision
+    """What a scheduler would decide now, where the run is running."""
+    dag: DagFacts
+    concurrency: int | None
+
+    @property
+    def name(self) -> str:
+        """As reasons refer to it."""
+        return f"{self.found.run.dag_id}/{self.found.run.run_id}"
+
+    @property
+    def state(self) -> RunState:
+        """The run's state."""
+        return RunState(self.found.run.state)
+
+
+_WITHOUT_RUNNING: Final = ("trigger rule", "nothing is left")
+"""How reasons begin of tasks that a decision has ended."""
+_SKIPPED_BY: Final = "skipped by "
+
+
+def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
+    """Explain one task instance; one without a row is in state none."""
+    path = list(reference.map_index)
+    row = next(
+        (one for one in run.rows if (one.task_id, one.map_path) == (reference.task_id, path)), None
+    )
+    state = TaskState(row.state) if row else TaskState.NONE
+    if row is None or state is TaskState.NONE:
+        reasons = _open(conn, run, reference.task_id)
+    elif state in FINISHED:
+        reasons = _ended(run, row)
+    elif state is TaskState.SCHEDULED:
+        reasons = _ready(conn, run, row)
+    elif state is TaskState.QUEUED:
+        reasons = _queued(conn, run, row)
+    else:
+        reasons = why_busy(row)
+    verdict = _verdict(state)
+    if verdict is Verdict.WAITS and not run.dag.schedulers:
+        reasons = [*reasons, Reason(Code.NO_SCHEDULER)]
+    return TaskAnswer(reference.task_id, path, state, verdict, reasons)
+
+
+def why_not_started(conn: Conn, run: OpenRun) -> list[Reason]:
+    """What a queued run waits for."""
+    reasons = why_stopped(run.dag)
+    if run.found.paused:
+        reasons.append(Reason(Code.RUN_PAUSED, refers_to=run.name))
+    reasons += why_no_room(run.dag)
+    ahead = standing.runs_ahead(conn, run.found.run_key)
+    if ahead:
+        reasons.append(Reason(Code.RUNS_AHEAD, {"ahead": ahead}))
+    return reasons or [Reason(Code.DUE)]
+
+
+def _verdict(state: TaskState) -> Verdict:
+    if state in FINISHED:
+        return Verdict.ENDED
+    return Verdict.RUNS if state is TaskState.RUNNING else Verdict.WAITS
+
+
+def _open(conn: Conn, run: OpenRun, task_id: str) -> list[Reason]:
+    if run.state is RunState.QUEUED:
+        return why_not_started(conn, run)
+    return why_open(run.graph, run.view, run.decision, task_id, run.name)
+
+
+def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
+    reason = row.reason or ""
+    if reason.startswith(_SKIPPED_BY):
+        owner = reason.removeprefix(_SKIPPED_BY)
+        return [Reason(Code.SKIPPED_BY, {"task": owner}, refers_to=f"{run.name}/{owner}")]
+    if reason.startswith(_WITHOUT_RUNNING) and row.task_id in run.graph.tasks:
+        states = {one.task_id: TaskState(one.state) for one in run.rows if not one.map_path}
+        reasons = {one.task_id: one.reason or one.try_reason for one in run.rows}
+        return why_unrun(run.graph, states, reasons, row.task_id, run.name)
+    return why_ended(row)
+
+
+def _ready(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
+    """Which limits keep a ready task waiting, and whose use of them."""
+    if row.held:
+        return [Reason(Code.HELD)]
+    if run.found.paused:
+        return [Reason(Code.RUN_PAUSED, refers_to=run.name)]
+    reasons = why_ready(_candidate(run, row), _standing(conn, run, row))
+    if any(reason.code is Code.POOL_FULL for reason in reasons):
+        reasons += _pool(conn, run, row)
+    return reasons or [Reason(Code.DUE)]
+
+
+def _candidate(run: OpenRun, row: TaskNow) -> Candidate:
+    return Candidate(
+        run.found.run_key,
+        row.task_id,
+        tuple(row.map_path),
+        run.found.run.dag_id,
+        row.pool,
+        row.pool_slots,
+        row.queue,
+        row.executor,
+    )
+
+
+def _standing(conn: Conn, run: OpenRun, row: TaskNow) -> Standing:
+    """How the limits stand, counted as `flow.roles.schedule.admission` counts them."""
+    own = run.graph.spec.max_active_tasks
+    active = sum(TaskState(one.state) in OCCUPYING for one in run.rows)
+    of_dag = None
+    if run.concurrency is not None:
+        counts = gates.active_in_dags(conn, [run.found.run.dag_id])
+        of_dag = Limit(run.concurrency, counts.get(run.found.run.dag_id, 0))
+    size = standing.pool_size(conn, row.pool)
+    return Standing(
+        run=Limit(own, active) if own < len(run.graph.tasks) else None,
+        dag=of_dag,
+        pool=Limit(size, standing.pool_use(conn, row.pool)) if size is not None else None,
+        served=gates.read(conn).served,
+    )
+
+
+def _pool(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
+    """Who holds the slots, and who comes first."""
+    reasons = []
+    holder = standing.holder(conn, row.pool)
+    if holder is not None:
+        name = f"{holder.dag_id}/{holder.run_id}/{holder.task_id}"
+        facts: dict[str, Fact] = {"pool": row.pool, "holder": name, "at": holder.since}
+        reasons.append(Reason(Code.POOL_HOLDER, facts, holder.since, name))
+    ahead = standing.ahead_in_pool(conn, run.found.run_key, row)
+    if ahead:
+        reasons.append(Reason(Code.POOL_AHEAD, {"pool": row.pool, "ahead": ahead}))
+    return reasons
+
+
+def _queued(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
+    found = standing.workers(conn, row.executor, row.queue)
+    where = f"queue:{row.queue}"
+    if not found.workers:
+        facts = {"queue": row.queue, "executor": row.executor}
+        return [Reason(Code.QUEUE_UNSERVED, facts, row.queued_at, where)]
+    ahead = standing.ahead_in_queue(conn, run.found.run_key, row)
+    queued_at = row.queued_at
+    assert queued_at is not None  # the store requires it of queued tasks
+    return [
+        Reason(
+            Code.QUEUED, {"queue": row.queue, "ahead": ahead, "at": queued_at}, queued_at, where
+        ),
+        Reason(Code.WORKERS, {"queue": row.queue, **found._asdict()}, refers_to=where),
+    ]
