@@ -144,6 +144,7 @@ def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
         schedulers=found.schedulers,
         import_error=found.error,
         import_error_since=found.error_since,
+        pause_reason=found.pause_reason,
     )
     return facts, found.concurrency
 
