@@ -76,7 +76,7 @@ ALONE = "a()"
 @pytest.fixture(scope="module")
 def deployment() -> Iterator[Deployment]:
     with deployed(SETTINGS) as made:
-        for dag_id, delay in (("vanishing", 8), ("deleted", 3), ("unheard", 3_600)):
+        for dag_id, delay in (("vanishing", 3_600), ("deleted", 3), ("unheard", 3_600)):
             made.write(f"{dag_id}.py", DAG.format(dag_id=dag_id, delay=delay, body=BOTH))
         made.up()
         made.wait_for_dags("vanishing", "deleted", "unheard")
@@ -110,6 +110,16 @@ def goes_on(deployment: Deployment, dag_id: str, pids: list[int]) -> None:
     assert "Traceback" not in deployment.roles[0].text()
 
 
+def retry_now(deployment: Deployment, dag_id: str) -> None:
+    """Let the time of a retry come."""
+    with connect(deployment.embedded.dsn, name="case") as conn:
+        conn.execute(
+            "update task_hot set due_at = now() where dag_id = %s and state = 'up_for_retry'",
+            (dag_id,),
+        )
+        conn.execute("update wakeup set due_at = now() where task_id = 'b'")
+
+
 def delete_row(deployment: Deployment, dag_id: str) -> None:
     """Delete the row of the second task of the unfinished run, as somebody might in a shell."""
     with connect(deployment.embedded.dsn, name="case") as conn:
@@ -120,11 +130,12 @@ def delete_row(deployment: Deployment, dag_id: str) -> None:
 def test_a_task_that_vanishes_while_it_waits_is_not_dropped(deployment: Deployment) -> None:
     pids = scheduler(deployment)
     run_id = run_until_retry(deployment, "vanishing")
-    deployment.write("vanishing.py", DAG.format(dag_id="vanishing", delay=8, body=ALONE))
+    deployment.write("vanishing.py", DAG.format(dag_id="vanishing", delay=3_600, body=ALONE))
     wait_until(
         lambda: deployment.ask("dags", "show", "--", "vanishing")["version"] == 2,
         "the second version",
     )
+    retry_now(deployment, "vanishing")
     ended = deployment.wait_for_run("vanishing", run_id)
     # Its graph is the old one; the code of a plain folder is the latest, where b is no more.
     assert (ended["state"], ended["version"]) == ("failed", 1)

@@ -17,8 +17,6 @@ from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from waiting import wait_until
 
-NEEDS = ["flow why"]  # says that the previous run failed
-
 BREAKS = [
     # A skipped previous instance blocks.
     Break(
@@ -176,6 +174,12 @@ def test_a_failure_blocks_and_says_so_until_it_is_repaired(deployment: Deploymen
         wait_for(deployment, "waiting", run_id, "t1")
         assert deployment.states("waiting", run_id)["t2"] == "none"
         assert deployment.ask("runs", "show", "--", "waiting", run_id)["state"] == "running"
+    told = deployment.ask("why", "--", "waiting", two, "t2")
+    assert [reason["code"] for reason in told["reasons"]] == ["past_failed"]
+    assert "the previous run failed" in told["reasons"][0]["text"]
+    assert told["reasons"][0]["refers_to"] == f"waiting/{one}/t2"
+    [told] = deployment.ask("why", "--", "waiting", three, "t2")["reasons"]
+    assert (told["code"], told["refers_to"]) == ("past_unfinished", f"waiting/{two}/t2")
     done = deployment.flow("tasks", "mark", "waiting", one, "t2", "success", "--yes")
     assert done.code == 0, done.err
     for run_id in (two, three):

@@ -14,30 +14,8 @@ from typing import Any
 import pytest
 
 from cases import marker_file
-from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from waiting import wait_until
-
-BREAKS = [
-    # The worker does not hear of it.
-    Break(
-        "engine/flow/roles/work/worker.py",
-        "                self._stop(job_id, held, StopCause.STOPPED)\n",
-        "                pass\n",
-    ),
-    # The run is over while its tasks run.
-    Break(
-        "engine/flow/decide/run.py",
-        "        elif not decision.stops:\n            decision.verdict,",
-        "        else:\n            decision.stops.clear()\n            decision.verdict,",
-    ),
-    # Nobody looks when the time is over.
-    Break(
-        "engine/flow/decide/run.py",
-        "            self.waits.append((None, until))\n",
-        "            pass\n",
-    ),
-]
 
 GRACE = 2.0
 SETTINGS = {"worker.slots": 8, "worker.kill_grace": GRACE, "worker.heartbeat": 1}

@@ -14,14 +14,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from flow.decide import Code
 from flow.graph import TaskSpec
-from flow.ops import clearing, marks, running
+from flow.ops import clearing, marks, pausing, running, why
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.roles.schedule import Scheduler, Settings
 from flow.states import TaskState
 from flow.store import invariants
 from flow.store.connect import connect
+from flow.store.read import dags
 from operations_world import World
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -169,3 +171,24 @@ def repair_failures(world: World) -> None:
             "d", Which(logical_date.date().isoformat()), states={FAILED, TaskState.UPSTREAM_FAILED}
         )
         clearing.clear(world.deployment, wish)
+
+
+def test_a_dag_that_was_paused_for_its_failures_says_so(world: World) -> None:
+    world.define(
+        "d", {"a": ()}, schedule="@daily", max_consecutive_failed_dag_runs=2, start_date=FIRST,
+        end_date=FIRST,
+    )  # fmt: skip
+    for number in range(2):
+        running.run(world.deployment, Wish("d", date=day(number)))
+        world.finish({"a": FAILED})
+    running.run(world.deployment, Wish("d", date=day(2)))
+    world.schedule()
+    assert states(world) == ["failed", "failed", "queued"]
+    reason = why.why(world.deployment, "d", day(2)).reasons[0]
+    assert reason.code is Code.DAG_FAILING
+    assert "2 failed runs in a row" in reason.text()
+    assert dags.one(world.conn, "d").pause_reason in reason.text()
+    pausing.unpause(world.deployment, ["d"])
+    world.finish({"a": FAILED})
+    assert states(world) == ["failed"] * 3
+    assert dags.one(world.conn, "d").paused is False

@@ -87,6 +87,7 @@ class Code(StrEnum):
     RUNS_AHEAD = "runs_ahead"
     # a run that does not exist, and anything that nobody moves
     DAG_PAUSED = "dag_paused"
+    DAG_FAILING = "dag_failing"
     DAG_GONE = "dag_gone"
     IMPORT_ERROR = "import_error"
     NO_SCHEDULE = "no_schedule"
@@ -147,6 +148,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
     Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
     Code.DAG_PAUSED: "the DAG is paused: no run of it is created or started",
+    Code.DAG_FAILING: "the DAG was paused {reason}: no run of it is created or started",
     Code.DAG_GONE: "its file does not define the DAG any more: no run of it is created",
     Code.IMPORT_ERROR: "{file} cannot be imported since {at}, and version {version} goes on: "
     "{error}",

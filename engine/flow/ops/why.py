@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from flow.dates import looks_like_date, parse_date
@@ -12,6 +13,7 @@ from flow.decide.explain import causes
 from flow.decide.reason import Code, Reason
 from flow.decide.unmade import DagFacts, why_no_run
 from flow.errors import NotFound
+from flow.graph import Graph
 from flow.graph.plan import intervals
 from flow.ops.deployment import Deployment
 from flow.ops.references import RunAndGraph, find_dag, find_run, find_task, load_graph
@@ -20,6 +22,7 @@ from flow.ops.why_task import OpenRun, TaskAnswer, Verdict, why_not_started, why
 from flow.states import FINISHED, FINISHED_RUNS, RunState, TaskState
 from flow.store import clock
 from flow.store.connect import Conn
+from flow.store.looking_back import Asking, look_back
 from flow.store.read import standing
 from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
@@ -101,10 +104,30 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     )
     decision = Decision()
     if found.run.state == RunState.RUNNING:
-        moment = RunFacts(now=clock.now(conn), logical_date=found.run.logical_date)
-        decision = decide(graph, moment, None, view)
+        view, decision = _decide(conn, found, graph, view)
     facts, concurrency = _facts(conn, dag)
     return OpenRun(found, graph, rows, view, decision, facts, concurrency)
+
+
+def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> tuple[View, Decision]:
+    """What a scheduler would decide now, and from what it would see; nothing is locked."""
+    moment = RunFacts(
+        now=clock.now(conn),
+        logical_date=found.run.logical_date,
+        started_at=found.run.started_at,
+    )
+    decision = decide(graph, moment, None, view)
+    while decision.past:
+        asking = Asking(found.run_key, graph, decision.past, view.past)
+        past = look_back(
+            conn,
+            lambda hashes: {key: load_graph(conn, key) for key in hashes},
+            [asking],
+            hold=False,
+        )
+        view = replace(view, past=past[found.run_key])
+        decision = decide(graph, moment, None, view)
+    return view, decision
 
 
 def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
@@ -123,6 +146,7 @@ def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
         schedulers=found.schedulers,
         import_error=found.error,
         import_error_since=found.error_since,
+        pause_reason=found.pause_reason,
     )
     return facts, found.concurrency
 
