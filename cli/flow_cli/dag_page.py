@@ -78,7 +78,9 @@ def describe_file(report: FileReport) -> list[str]:
 def _state(details: DagDetails) -> str:
     if not details.present:
         return "gone: its file does not define it any more; no new runs are created"
-    return "paused" if details.dag.paused else "active"
+    if not details.dag.paused:
+        return "active"
+    return f"paused {details.dag.pause_reason}" if details.dag.pause_reason else "paused"
 
 
 def _tree(details: DagDetails) -> list[str]:

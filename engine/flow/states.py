@@ -65,6 +65,9 @@ FINISHED: Final = frozenset({T.SUCCESS, T.FAILED, T.SKIPPED, T.UPSTREAM_FAILED, 
 OCCUPYING: Final = frozenset({T.QUEUED, T.RUNNING, T.RESTARTING})
 """States that hold a pool slot and count against limits (deferral counts if its pool says so)."""
 
+HELD: Final = frozenset({T.RUNNING, T.RESTARTING})
+"""States in which a worker holds the task, and has a process for it."""
+
 WAITING: Final = frozenset({T.UP_FOR_RETRY, T.UP_FOR_RESCHEDULE})
 """States that end by themselves at a known time."""
 

@@ -243,6 +243,30 @@ def test_a_timeout_ends_what_ignores_sigterm(write: Write, rehearse: Rehearse) -
     assert stubborn["tries"][0]["signal"] == signal.SIGKILL
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("dagrun_timeout=timedelta(seconds=1)", "dagrun_timeout: the run was not over after 1 s"),
+        ("fail_fast=True", "fail_fast: fails failed"),
+    ],
+)
+def test_a_run_that_ends_before_its_tasks_skips_the_rest(
+    write: Write, rehearse: Rehearse, arguments: str, reason: str
+) -> None:
+    write(
+        """
+        fails = BashOperator(task_id="fails", bash_command="exit 3")
+        runs = BashOperator(task_id="runs", bash_command="sleep 600", depends_on_past=True)
+        runs >> BashOperator(task_id="waits", bash_command="true")
+        """,
+        arguments=arguments,
+    )
+    result, _ = rehearse(code=1)
+    assert states(result) == {"fails": "failed", "runs": "skipped", "waits": "skipped"}
+    assert [task(result, name)["reason"] for name in ("runs", "waits")] == [reason, reason]
+    assert result["reason"] == reason
+
+
 def test_callbacks_run_in_the_task_or_for_a_dead_one(write: Write, rehearse: Rehearse) -> None:
     write(
         """

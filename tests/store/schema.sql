@@ -1,13 +1,13 @@
 -- What all migrations together make; written by `just schema`.
 
-CREATE FUNCTION public.add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[], reasons text[], profiles integer[], max_tries integer[], pools text[], pool_slots integer[], queues text[], executors text[], priorities integer[], retry_delays double precision[], retry_backoffs double precision[], max_retry_delays double precision[], execution_timeouts double precision[]) RETURNS void
+CREATE FUNCTION public.add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[], reasons text[], profiles integer[], max_tries integer[], pools text[], pool_slots integer[], queues text[], executors text[], priorities integer[], retry_delays double precision[], retry_backoffs double precision[], max_retry_delays double precision[], execution_timeouts double precision[], fresh boolean) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_nestloop TO 'off'
     AS $$
 -- First rows of tasks, whose run the caller holds or has made. What most tasks of a batch have in
 -- common (pool, queue, retries, …) comes once per distinct combination, as a profile. The plan
--- hashes the profiles: there may be one, or hundreds.
+-- hashes the profiles: there may be one, or hundreds. `fresh`: the runs are new.
 #variable_conflict use_column
 declare
   at timestamptz := clock_timestamp();
@@ -28,6 +28,9 @@ begin
     with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
       retry_backoff, max_retry_delay, execution_timeout, profile)
     on p.profile = n.profile;
+  if not fresh then
+    perform follow_tries(run_keys, task_ids);
+  end if;
 end $$;
 
 CREATE FUNCTION public.due_in() RETURNS TABLE(decide double precision, admit double precision, make double precision)
@@ -80,6 +83,36 @@ begin
   end loop;
 end $$;
 
+CREATE FUNCTION public.follow_tries(run_keys bigint[], task_ids text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_nestloop TO 'on'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+-- Somebody may have deleted the row of a task by hand, which was made again just now: the numbers of
+-- its tries are still there and go on, and one that was left open is closed. Prefixes of try_hot's
+-- primary key.
+#variable_conflict use_column
+begin
+  with known as materialized (
+    select t.run_key, t.task_id, max(t.try_number) as number, max(t.claim) as claim
+    from unnest(run_keys, task_ids) as k(run_key, task_id)
+    join try_hot t on t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}'
+    group by t.run_key, t.task_id),
+  closed as (
+    update try_hot t set state = 'lost', ended_at = clock_timestamp(),
+      reason = 'the row of its task was deleted'
+    from known k
+    where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}'
+      and t.ended_at is null)
+  update task_hot t set try_number = t.try_number + k.number, claim = k.claim,
+    max_tries = greatest(t.max_tries, k.number + 1)
+  from known k
+  where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}';
+end $$;
+
 CREATE FUNCTION public.new_run_key() RETURNS bigint
     LANGUAGE sql
     AS $$
@@ -107,7 +140,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -152,7 +185,7 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
@@ -249,6 +282,8 @@ CREATE TABLE public.dag (
     description text,
     max_active_runs integer NOT NULL,
     concurrency integer,
+    pause_reason text,
+    unpaused_at timestamp with time zone,
     cursor_at timestamp with time zone,
     next_start timestamp with time zone,
     next_end timestamp with time zone,
@@ -402,6 +437,8 @@ CREATE TABLE public.run (
     backfill_id bigint,
     paused boolean DEFAULT false NOT NULL,
     archived boolean DEFAULT false NOT NULL,
+    past_key bigint,
+    chained boolean DEFAULT false NOT NULL,
     CONSTRAINT run_check CHECK ((data_interval_start <= data_interval_end)),
     CONSTRAINT run_check1 CHECK (((state = ANY (ARRAY['success'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT run_check2 CHECK (((state <> 'running'::text) OR (started_at IS NOT NULL))),
@@ -460,6 +497,7 @@ CREATE TABLE public.task_history (
     due_at timestamp with time zone,
     worker bigint,
     skips text[],
+    stop_reason text,
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
@@ -498,6 +536,7 @@ CREATE TABLE public.task_hot (
     due_at timestamp with time zone,
     worker bigint,
     skips text[],
+    stop_reason text,
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
@@ -536,6 +575,7 @@ CREATE VIEW public.task AS
     task_hot.due_at,
     task_hot.worker,
     task_hot.skips,
+    task_hot.stop_reason,
     task_hot.reason
    FROM public.task_hot
 UNION ALL
@@ -566,6 +606,7 @@ UNION ALL
     task_history.due_at,
     task_history.worker,
     task_history.skips,
+    task_history.stop_reason,
     task_history.reason
    FROM public.task_history;
 
@@ -838,6 +879,8 @@ CREATE INDEX run_by_type ON public.run USING btree (run_type, run_key) WHERE (ru
 CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);
 
 CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_interval_start) WHERE interval_run;
+
+CREATE INDEX run_queued ON public.run USING btree (dag_id, logical_date, run_key) WHERE (state = 'queued'::text);
 
 CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 

@@ -407,3 +407,34 @@ def test_who_holds_a_pool_does_not_wait_for_another_one(world: World):
     world.conn.execute("update wakeup set due_at = clock_timestamp()")
     assert world.settle(scheduler) == 2
     assert world.runs("limited") == world.runs("pooled") == ["success"]
+
+
+@pytest.mark.parametrize("state", ["scheduled", "queued", "up_for_retry", "running"])
+def test_a_row_that_was_deleted_by_hand_is_made_again_under_new_numbers(world: World, state: str):
+    world.add(spec("d", task("a", retries=2, retry_delay=0.0), task("b", "a")))
+    scheduler = world.scheduler()
+    world.worker()
+    scheduler.run_once()
+    [first] = world.claim()
+    world.report(first, T.FAILED)
+    if state == "scheduled":
+        world.conn.execute("update process set draining = true")
+    if state != "up_for_retry":
+        scheduler.run_once()
+    running = world.claim() if state == "running" else []
+    assert world.states("d") == {"a": state}
+    world.conn.execute("delete from task_hot")
+    world.conn.execute("update process set draining = false")
+    sweep(world.conn)  # nothing wakes the run, but for the retry's own wake-up
+    while scheduler.run_once():
+        pass
+    [again] = world.claim()
+    number = 3 if running else 2
+    assert (again.try_number, again.claim) == (number, number)
+    assert not any(world.report(one, T.SUCCESS) for one in running)
+    world.check()
+    assert world.report(again, T.SUCCESS)
+    world.settle(scheduler)
+    assert world.runs("d") == ["success"]
+    assert world.states("d") == {"a": "success", "b": "success"}
+    world.check()

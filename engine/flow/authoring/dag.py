@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from flow.authoring import collect, scope
 from flow.authoring.arguments import checked, not_yet
 from flow.authoring.callbacks import Callbacks, callback_tuple
+from flow.authoring.durations import optional_duration
 from flow.authoring.group import TaskGroup
 from flow.authoring.ids import legal_id
 from flow.authoring.links import Edges, Link
@@ -62,6 +63,9 @@ class DAG:
         max_active_tasks: int = 16,
         max_active_runs: int = 16,
         concurrency: int | None = None,
+        dagrun_timeout: timedelta | None = None,
+        fail_fast: bool = False,
+        max_consecutive_failed_dag_runs: int | None = 0,
         code: str | None = None,
         on_success_callback: Callbacks = None,
         on_failure_callback: Callbacks = None,
@@ -99,6 +103,13 @@ class DAG:
             None
             if concurrency is None
             else whole_number("concurrency", concurrency, where, least=1)
+        )
+        self.dagrun_timeout = optional_duration(
+            "dagrun_timeout", dagrun_timeout, where, seconds=False
+        )
+        self.fail_fast = bool(fail_fast)
+        self.max_consecutive_failed_dag_runs = whole_number(
+            "max_consecutive_failed_dag_runs", max_consecutive_failed_dag_runs or 0, where, least=0
         )
         self.on_success_callback = callback_tuple("on_success_callback", on_success_callback, where)
         self.on_failure_callback = callback_tuple("on_failure_callback", on_failure_callback, where)

@@ -25,11 +25,8 @@ DAG = Vocabulary(
     not_yet={
         "access_control": (None,),
         "allowed_run_types": (None,),
-        "dagrun_timeout": (None,),
         "deadline": (None, []),
         "disable_bundle_versioning": (None, False),
-        "fail_fast": (False,),
-        "max_consecutive_failed_dag_runs": (0, None),
         "rerun_with_latest_version": (None,),
         "sla_miss_callback": (None,),
         "task_group": (None,),
@@ -37,7 +34,7 @@ DAG = Vocabulary(
     gone={
         "dag_concurrency": "write concurrency (over all runs) or max_active_tasks (within a run)",
         "default_view": "remove it: Flow has no web page to choose a view for",
-        "fail_stop": "it is called fail_fast, and is not supported yet",
+        "fail_stop": "it is called fail_fast",
         "full_filepath": "remove it: Flow knows the file of each DAG",
         "is_paused": "write is_paused_upon_creation",
         "orientation": "remove it: Flow has no web page to choose an orientation for",
@@ -50,7 +47,6 @@ DAG = Vocabulary(
 TASK = Vocabulary(
     not_yet={
         "allow_nested_operators": (True,),
-        "depends_on_past": (False,),
         "executor_config": (None, {}),
         "inlets": (None, [], ()),
         "map_index_template": (None,),
@@ -63,8 +59,6 @@ TASK = Vocabulary(
         "sla": (None,),
         "start_from_trigger": (False,),
         "start_trigger_args": (None,),
-        "wait_for_downstream": (False,),
-        "wait_for_past_depends_before_skipping": (False,),
     },
     gone={
         "execution_date": "write logical_date",
@@ -74,7 +68,7 @@ TASK = Vocabulary(
         "schedule_interval": "schedule belongs to the DAG",
         "task_concurrency": "it is called max_active_tis_per_dag, and is not supported yet",
     },
-    harmless=frozenset({"email_on_failure", "email_on_retry", "ignore_first_depends_on_past"}),
+    harmless=frozenset({"email_on_failure", "email_on_retry"}),
 )
 
 GROUP = Vocabulary(

@@ -10,19 +10,23 @@ from flow.decide.after import (
     lost,
     orphaned_callback,
 )
+from flow.decide.past import NO_PAST, Past
 from flow.decide.reason import Code, Reason
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
-from flow.decide.run import Decision, RunFacts, TaskChange, decide
+from flow.decide.run import Decision, RunFacts, TaskChange, TaskStop, decide
+from flow.decide.stopping import deadline
 from flow.decide.view import TaskFacts, View
 
 __all__ = [
+    "NO_PAST",
     "AfterTry",
     "Candidate",
     "Code",
     "Decision",
     "Ending",
     "Outlook",
+    "Past",
     "Reason",
     "RetryPolicy",
     "Room",
@@ -30,11 +34,13 @@ __all__ = [
     "Tally",
     "TaskChange",
     "TaskFacts",
+    "TaskStop",
     "TryFacts",
     "View",
     "admit",
     "after_failure",
     "after_loss",
+    "deadline",
     "decide",
     "lost",
     "orphaned_callback",

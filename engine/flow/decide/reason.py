@@ -48,6 +48,13 @@ class Code(StrEnum):
     DEFERRED = "deferred"
     AWAITING_INPUT = "awaiting_input"
     RESTARTING = "restarting"
+    # a task and the previous run
+    PAST_UNFINISHED = "past_unfinished"
+    PAST_FAILED = "past_failed"
+    PAST_MISSING = "past_missing"
+    # a run that is to end before its tasks have
+    DAGRUN_TIMEOUT = "dagrun_timeout"
+    FAIL_FAST = "fail_fast"
     # a ready task and the limits of admission
     QUEUE_UNSERVED = "queue_unserved"
     RUN_FULL = "run_full"
@@ -80,6 +87,7 @@ class Code(StrEnum):
     RUNS_AHEAD = "runs_ahead"
     # a run that does not exist, and anything that nobody moves
     DAG_PAUSED = "dag_paused"
+    PAUSE_REASON = "pause_reason"
     DAG_GONE = "dag_gone"
     IMPORT_ERROR = "import_error"
     NO_SCHEDULE = "no_schedule"
@@ -106,6 +114,12 @@ TEXTS: Final[dict[Code, str]] = {
     Code.DEFERRED: "it waits for its trigger, without a process",
     Code.AWAITING_INPUT: "it waits for somebody's answer",
     Code.RESTARTING: "it was cleared and runs again once its process on {worker} is dead",
+    Code.PAST_UNFINISHED: "the previous run has not got there: {task} of {run} is {state}",
+    Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}",
+    Code.PAST_MISSING: "the previous run {run} does not have {task}, and "
+    "ignore_first_depends_on_past is False",
+    Code.DAGRUN_TIMEOUT: "dagrun_timeout: the run was not over after {seconds:g} s",
+    Code.FAIL_FAST: "fail_fast: {task} failed",
     Code.QUEUE_UNSERVED: "no live worker serves queue {queue} of executor {executor}",
     Code.RUN_FULL: "max_active_tasks: {used} of {limit} tasks of the run are active",
     Code.DAG_FULL: "concurrency: {used} of {limit} tasks of the DAG are active over all its runs",
@@ -134,6 +148,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
     Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
     Code.DAG_PAUSED: "the DAG is paused: no run of it is created or started",
+    Code.PAUSE_REASON: "it was paused by Flow: {reason}",
     Code.DAG_GONE: "its file does not define the DAG any more: no run of it is created",
     Code.IMPORT_ERROR: "{file} cannot be imported since {at}, and version {version} goes on: "
     "{error}",

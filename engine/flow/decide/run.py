@@ -15,12 +15,15 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from flow.decide.past import past_gate
 from flow.decide.reason import Reason
 from flow.decide.rules import Outlook, outlook, tally
+from flow.decide.stopping import deadline, stop_gate
 from flow.decide.view import View
 from flow.decide.window import outside_window
 from flow.graph.index import Graph
-from flow.states import FINISHED, WAITING, RunState, TaskState
+from flow.graph.spec import TaskSpec
+from flow.states import FINISHED, HELD, WAITING, RunState, TaskState
 
 
 class RunFacts(NamedTuple):
@@ -32,6 +35,8 @@ class RunFacts(NamedTuple):
     """No task of the run has a row yet."""
     logical_date: datetime | None = None
     """What the windows of its tasks are compared with; None: none of them binds."""
+    started_at: datetime | None = None
+    """From when its time limit counts; None: there is none."""
 
 
 class TaskChange(NamedTuple):
@@ -41,6 +46,13 @@ class TaskChange(NamedTuple):
     expected: TaskState
     state: TaskState
     reason: str | None = None
+
+
+class TaskStop(NamedTuple):
+    """A task whose process is to end. Who runs it reports it as skipped once it is dead."""
+
+    task_id: str
+    reason: str
 
 
 @dataclass(slots=True)
@@ -54,19 +66,27 @@ class Decision:
     """Why the verdict is what it is, when the leaves do not say it."""
     closed: dict[str, Reason] = field(default_factory=dict)
     """Tasks that stay in state none though their trigger rule lets them go, and what holds them."""
-    waits: list[tuple[str, datetime]] = field(default_factory=list)
-    """Waiting tasks among those looked at that are not due yet, and when they are."""
+    waits: list[tuple[str | None, datetime]] = field(default_factory=list)
+    """When to look again: waiting tasks among those looked at that are not due yet, and None for
+    the whole run."""
+    stops: list[TaskStop] = field(default_factory=list)
+    """Running tasks that have to end before the run can."""
+    requeue: bool = False
+    """Nothing can go before the previous run, which has not started: this one makes room for it."""
     unseen: frozenset[str] = frozenset()
     """States of these tasks are needed."""
     census: bool = False
     """It is needed whether other tasks of the run are unfinished (`View.unfinished`)."""
     everything: bool = False
     """A complete view is needed: the run seems to be over."""
+    past: frozenset[str] = frozenset()
+    """What the previous run has to say to these tasks is needed (`View.past`). In a fresh run
+    everything else is decided all the same."""
 
     @property
     def undecided(self) -> bool:
         """Whether the caller has to look something up and ask again."""
-        return bool(self.unseen) or self.census or self.everything
+        return bool(self.unseen or self.past) or self.census or self.everything
 
 
 def decide(graph: Graph, run: RunFacts, changed: Iterable[str] | None, view: View) -> Decision:
@@ -91,7 +111,8 @@ class _Step:
         self.reasons: dict[str, str] = {}
         self.unseen: set[str] = set()
         self.closed: dict[str, Reason] = {}
-        self.waits: list[tuple[str, datetime]] = []
+        self.past: set[str] = set()
+        self.waits: list[tuple[str | None, datetime]] = []
         self._outlooks: dict[int, Outlook] = {}
         self._skipped_by = {
             task_id: owner
@@ -104,23 +125,70 @@ class _Step:
         return self.new.get(task_id) or self.view.facts(task_id).state
 
     def decide(self, changed: Iterable[str] | None) -> Decision:
+        stop = self._stop()
+        if stop is not None:
+            return self._wind_down(stop) if self.view.complete else Decision(everything=True)
         looked_at = self._cascade(self._first_candidates(changed))
+        over = not self.unseen and self._may_be_over(looked_at)
         if self.unseen:
             return Decision(unseen=frozenset(self.unseen))
-        decision = Decision(closed=self.closed, waits=self.waits)
-        if self._may_be_over(looked_at):
+        if self.past and not self.run.fresh:
+            return Decision(past=frozenset(self.past))
+        decision = Decision(closed=self.closed, waits=self.waits, past=frozenset(self.past))
+        if over:
             if not self.view.complete:
                 if self.view.unfinished is None:
                     return Decision(census=True)
                 if not self.view.unfinished:
                     return Decision(everything=True)
+            elif self.closed:
+                decision.requeue = self._makes_room
             else:
                 self._judge(decision)
-        decision.changes = [
+        if changed is None and decision.verdict is None:
+            self._note_deadline()
+        decision.changes = self._changes()
+        return decision
+
+    def _changes(self) -> list[TaskChange]:
+        return [
             TaskChange(task_id, self.view.facts(task_id).state, state, self.reasons.get(task_id))
             for task_id, state in self.new.items()
         ]
+
+    # ── the end of a run before that of its tasks ────────────────────────────────────────────────
+
+    def _stop(self) -> Reason | None:
+        """Why the whole run is to end, as far as one sees."""
+        tasks = self.view.tasks
+        failed = (id for id in tasks if tasks[id].state is TaskState.FAILED)
+        return stop_gate(self.graph.spec, self.run.started_at, self.run.now, failed)
+
+    def _wind_down(self, stop: Reason) -> Decision:
+        """Skip what has not begun, have what runs ended, and then the run has failed."""
+        text = stop.text()
+        decision = Decision()
+        for task_id in self.graph.order:
+            state = self.state(task_id)
+            if state in HELD:
+                decision.stops.append(TaskStop(task_id, text))
+            elif state not in FINISHED:
+                self.new[task_id] = TaskState.SKIPPED
+                self.reasons[task_id] = text
+        decision.changes = self._changes()
+        if any(change.expected is TaskState.QUEUED for change in decision.changes):
+            # A worker may be claiming it at this moment: then it runs, and has to be ended.
+            decision.waits.append((None, self.run.now))
+        elif not decision.stops:
+            decision.verdict, decision.reason = RunState.FAILED, text
         return decision
+
+    def _note_deadline(self) -> None:
+        until = deadline(self.graph.spec, self.run.started_at)
+        if until is not None:
+            self.waits.append((None, until))
+
+    # ── readiness ────────────────────────────────────────────────────────────────────────────────
 
     def _first_candidates(self, changed: Iterable[str] | None) -> Iterable[str]:
         """Tasks whose own state or upstream changed."""
@@ -183,12 +251,10 @@ class _Step:
 
     def _settle(self, task_id: str) -> bool:
         """Decide one task in state none; True when it has finished without running."""
+        spec = self.graph.tasks[task_id]
         owner = self._skipped_by.get(task_id)
         if owner is not None:
-            self.new[task_id] = TaskState.SKIPPED
-            self.reasons[task_id] = f"skipped by {owner}"
-            return True
-        spec = self.graph.tasks[task_id]
+            return self._skip(spec, f"skipped by {owner}")
         found = self._outlook(task_id)
         if found is Outlook.WAIT:
             return False
@@ -198,13 +264,41 @@ class _Step:
                 self.new[task_id] = TaskState.SKIPPED
                 self.reasons[task_id] = outside
                 return True
+            if self._past_holds(spec):
+                return False
             self.new[task_id] = TaskState.SCHEDULED if spec.runs_code else TaskState.SUCCESS
             return not spec.runs_code
-        self.new[task_id] = (
-            TaskState.SKIPPED if found is Outlook.SKIP else TaskState.UPSTREAM_FAILED
-        )
-        self.reasons[task_id] = f"trigger rule {spec.trigger_rule}"
+        reason = f"trigger rule {spec.trigger_rule}"
+        if found is Outlook.SKIP:
+            return self._skip(spec, reason)
+        self.new[task_id] = TaskState.UPSTREAM_FAILED
+        self.reasons[task_id] = reason
         return True
+
+    def _skip(self, spec: TaskSpec, reason: str) -> bool:
+        """Skip a task, unless it is to wait for its past before that; whether it was skipped."""
+        if spec.wait_for_past_depends_before_skipping and self._past_holds(spec):
+            return False
+        self.new[spec.task_id] = TaskState.SKIPPED
+        self.reasons[spec.task_id] = reason
+        return True
+
+    def _past_holds(self, spec: TaskSpec) -> bool:
+        """Whether a task has to wait for its past, or for a look at it."""
+        if not spec.depends_on_past:
+            return False
+        past = self.view.past
+        if past is None or not past.knows(spec.task_id):
+            self.past.add(spec.task_id)
+            return True
+        reason = past_gate(spec, past)
+        if reason is not None:
+            self.closed[spec.task_id] = reason
+        return reason is not None
+
+    @property
+    def _makes_room(self) -> bool:
+        return self.view.past is not None and self.view.past.waits_for_room
 
     def _outlook(self, task_id: str) -> Outlook:
         """What the trigger rule says; tasks that wait for the same thing share one evaluation.
@@ -261,13 +355,14 @@ class _Step:
         """Whether nothing is left to do: surely, with a complete view; else as far as one sees."""
         if not self.view.complete:
             return not self._newly_unfinished() and all(
-                self.state(task_id) in FINISHED for task_id in looked_at
+                self.state(task_id) in FINISHED or (task_id in self.closed and self._makes_room)
+                for task_id in looked_at
             )
         if not all(self.state(task_id) in _AT_REST for task_id in self.graph.tasks):
             return False
         # A task in state none here is stuck, or its change was never announced: look once more.
         self._cascade([id for id in self.graph.tasks if self.state(id) is TaskState.NONE])
-        return not self._newly_unfinished()
+        return not self._newly_unfinished() and not self.past
 
     def _newly_unfinished(self) -> bool:
         return any(state not in FINISHED for state in self.new.values())

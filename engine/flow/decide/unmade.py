@@ -26,6 +26,8 @@ class DagFacts(NamedTuple):
     max_active_runs: int
     schedulers: int
     """Schedulers that are alive."""
+    pause_reason: str | None = None
+    """Why it is paused, where no person has paused it."""
     import_error: str | None = None
     import_error_since: datetime | None = None
 
@@ -75,6 +77,8 @@ def why_stopped(dag: DagFacts) -> list[Reason]:
         reasons.append(Reason(Code.IMPORT_ERROR, facts, since=dag.import_error_since))
     if dag.paused:
         reasons.append(Reason(Code.DAG_PAUSED, refers_to=dag.dag_id))
+        if dag.pause_reason:
+            reasons.append(Reason(Code.PAUSE_REASON, {"reason": dag.pause_reason}))
     if not dag.schedulers:
         reasons.append(Reason(Code.NO_SCHEDULER))
     return reasons

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.decide.past import Past
 from flow.states import TaskState
 
 
@@ -28,13 +29,14 @@ class View:
     `tasks` holds the rows found; `looked_up` the ids that were asked for (None: every task of the
     run was). `skips` holds, per successful task, the ids that its branch or short circuit chose to
     skip, for the whole run (such rows are few). `unfinished` says whether the run has any
-    unfinished row; None: nobody asked.
+    unfinished row; None: nobody asked. `past` is the previous run of the chain, likewise.
     """
 
     tasks: Mapping[str, TaskFacts] = field(default_factory=dict)
     looked_up: frozenset[str] | None = None
     skips: Mapping[str, frozenset[str]] = field(default_factory=dict)
     unfinished: bool | None = None
+    past: Past | None = None
 
     @property
     def complete(self) -> bool:

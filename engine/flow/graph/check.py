@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from flow.errors import InvalidDag
-from flow.graph.spec import DagSpec
+from flow.graph.spec import DagSpec, TriggerRule
 
 MAX_ID = 250
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*\Z")
@@ -38,8 +38,8 @@ def check(spec: DagSpec) -> DagSpec:
     """The spec itself when it is sound.
 
     Raises `InvalidDag` for an illegal id, a timetable that cannot be or does not fit the limits,
-    two tasks (or a task and a group) of one id, an edge to a task that is not in the DAG, or a
-    cycle, whose path the message names.
+    two tasks (or a task and a group) of one id, an edge to a task that is not in the DAG, another
+    trigger rule beside `fail_fast`, or a cycle, whose path the message names.
     """
     check_id("dag_id", spec.dag_id)
     spec.timetable.check()
@@ -69,6 +69,7 @@ def check(spec: DagSpec) -> DagSpec:
                     f"which is not in DAG {spec.dag_id!r}",
                     "both ends of a dependency must belong to the same DAG",
                 )
+    _check_fail_fast(spec)
     cycle = _find_cycle({task.task_id: task.upstream for task in spec.tasks})
     if cycle:
         raise InvalidDag(
@@ -76,6 +77,19 @@ def check(spec: DagSpec) -> DagSpec:
             "remove one of these dependencies",
         )
     return spec
+
+
+def _check_fail_fast(spec: DagSpec) -> None:
+    """What waits for failures would never get its turn (Airflow's rule as well)."""
+    if not spec.fail_fast:
+        return
+    for task in spec.tasks:
+        if task.trigger_rule is not TriggerRule.ALL_SUCCESS:
+            raise InvalidDag(
+                f"DAG {spec.dag_id!r} has fail_fast=True, and its task {task.task_id!r} "
+                f"the trigger rule {task.trigger_rule}",
+                "a DAG with fail_fast can only have the trigger rule all_success",
+            )
 
 
 def _find_cycle(upstream: dict[str, tuple[str, ...]]) -> list[str]:

@@ -67,6 +67,21 @@ class Graph:
         return frozenset(task.task_id for task in self.spec.tasks if task.has_window)
 
     @cached_property
+    def asks_past(self) -> frozenset[str]:
+        """Tasks that depend on their past."""
+        return frozenset(task.task_id for task in self.spec.tasks if task.depends_on_past)
+
+    def heeded_by(self, task_ids: Iterable[str]) -> set[str]:
+        """Tasks of the next run that wait for the end of one of `task_ids` in this run."""
+        heeding = set()
+        for task_id in task_ids:
+            task = self.tasks[task_id]
+            if task.depends_on_past:
+                heeding.add(task_id)
+            heeding.update(id for id in task.upstream if self.tasks[id].wait_for_downstream)
+        return heeding
+
+    @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Tasks without downstream tasks; their states are the verdict of a run."""
         return tuple(task_id for task_id, below in self.downstream.items() if not below)

@@ -65,6 +65,14 @@ class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
     """Runs of earlier logical dates pass the task over (`flow.decide.window`)."""
     end_date: datetime | None = None
     """Runs of later logical dates pass the task over."""
+    depends_on_past: bool = False
+    """Waits for its own instance in the previous run of the chain (`flow.decide.past`)."""
+    wait_for_downstream: bool = False
+    """Waits there also for what is directly downstream of it; implies `depends_on_past`."""
+    ignore_first_depends_on_past: bool = True
+    """Goes when the previous run does not have the task; False: waits for one that has."""
+    wait_for_past_depends_before_skipping: bool = False
+    """Its past has to let it go also before it is skipped."""
     callbacks: tuple[str, ...] = ()
     """Which task callbacks the file defines: execute, success, failure, retry, skipped."""
     display_name: str | None = None
@@ -101,6 +109,12 @@ class DagSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Limit of active tasks within one run."""
     concurrency: int | None = None
     """Limit of active tasks over all runs of the DAG; None is no limit."""
+    dagrun_timeout: float | None = None
+    """Longest time of a run from its start."""
+    fail_fast: bool = False
+    """A failed task ends its whole run."""
+    max_consecutive_failed_dag_runs: int = 0
+    """Failed runs in a row after which the DAG is paused; 0: never."""
     paused_at_creation: bool | None = None
     """None: as `flow.toml` says."""
     code: str | None = None

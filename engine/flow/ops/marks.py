@@ -13,7 +13,7 @@ from flow.ops.references import find_run_and_graph
 from flow.ops.selection import Selected, select
 from flow.ops.task_references import TaskReference
 from flow.states import FINISHED_RUNS, OCCUPYING, TASK_TRANSITIONS, RunState, TaskState
-from flow.store import audit, clock, gates, marks, notify, run_locks, tasks, wakeups
+from flow.store import audit, clock, gates, marks, notify, past, run_locks, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.marks import Mark, Table
 from flow.store.read.runs import Run
@@ -89,7 +89,9 @@ def mark(
             _write(conn, locked, graph, wanted, state, table)
             if verdict is not None and verdict != locked.state:
                 marks.judge(conn, locked.run_key, verdict, _reason())
-            if not finished:
+            if finished:
+                past.wake_followers(conn, [(locked.run_key, None)])
+            else:
                 _wake(conn, locked, wanted)
             _announce(change, locked, wanted, state, finished=finished)
     return Marking(
@@ -209,7 +211,7 @@ def _announce(
         )
     if not finished:
         change.tell(notify.STOP)
-        change.tell(notify.WAKE)
+    change.tell(notify.WAKE)
 
 
 def _judge(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from flow.dates import looks_like_date, parse_date
@@ -12,14 +14,23 @@ from flow.decide.explain import causes
 from flow.decide.reason import Code, Reason
 from flow.decide.unmade import DagFacts, why_no_run
 from flow.errors import NotFound
+from flow.graph import Graph
 from flow.graph.plan import intervals
 from flow.ops.deployment import Deployment
-from flow.ops.references import RunAndGraph, find_dag, find_run, find_task, load_graph
+from flow.ops.references import (
+    RunAndGraph,
+    find_dag,
+    find_run,
+    find_task,
+    load_graph,
+    load_graphs,
+)
 from flow.ops.task_references import TaskReference
 from flow.ops.why_task import OpenRun, TaskAnswer, Verdict, why_not_started, why_task
 from flow.states import FINISHED, FINISHED_RUNS, RunState, TaskState
 from flow.store import clock
 from flow.store.connect import Conn
+from flow.store.looking_back import Asking, look_back
 from flow.store.read import standing
 from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
@@ -101,10 +112,22 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     )
     decision = Decision()
     if found.run.state == RunState.RUNNING:
-        moment = RunFacts(now=clock.now(conn), logical_date=found.run.logical_date)
-        decision = decide(graph, moment, None, view)
+        decision = _decide(conn, found, graph, view)
     facts, concurrency = _facts(conn, dag)
     return OpenRun(found, graph, rows, view, decision, facts, concurrency)
+
+
+def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
+    """What a scheduler would decide now; with a complete view it asks only for the past."""
+    facts = RunFacts(
+        now=clock.now(conn), logical_date=found.run.logical_date, started_at=found.run.started_at
+    )
+    decision = decide(graph, facts, None, view)
+    if decision.past:
+        asking = Asking(found.run_key, graph, decision.past, None)
+        past = look_back(conn, partial(load_graphs, conn), [asking], hold=False)
+        decision = decide(graph, facts, None, replace(view, past=past[found.run_key]))
+    return decision
 
 
 def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
@@ -121,6 +144,7 @@ def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
         unfinished=found.unfinished,
         max_active_runs=dag.max_active_runs,
         schedulers=found.schedulers,
+        pause_reason=found.pause_reason,
         import_error=found.error,
         import_error_since=found.error_since,
     )

@@ -47,10 +47,21 @@ class StopCause(Enum):
     CLEARED = "cleared"
     """The task is to run again, once this process is dead."""
     DRAIN = "drain"
+    STOPPED = "stopped"
+    """The run is to end, and this try with it."""
 
 
-def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending | None:
-    """How a try has ended; None: nobody is to hear of it."""
+_OVERRULING: Final = frozenset({StopCause.TIMEOUT, StopCause.STOPPED})
+"""Causes after which a process can only have succeeded, or ended by them."""
+
+
+def ending(
+    task: RunningTry, ended: JobEnded, cause: StopCause | None, stop_reason: str | None = None
+) -> Ending | None:
+    """How a try has ended; None: nobody is to hear of it.
+
+    `stop_reason` says why, for a cause of `STOPPED`.
+    """
     if cause is StopCause.STALE:
         return None
     if cause is StopCause.CLEARED:
@@ -60,7 +71,7 @@ def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending
         # User code shares the process and can write on its line whatever it likes.
         reason = f"the process reported {outcome.state!r}, which is no end of a try"
         return _closed(ended, after_failure(task), TryState.FAILED, reason)
-    if outcome is not None and not (cause is StopCause.TIMEOUT and outcome.state != "success"):
+    if outcome is not None and (cause not in _OVERRULING or outcome.state == "success"):
         return _reported(task, ended, outcome)
     match cause:
         case StopCause.DRAIN:
@@ -68,6 +79,8 @@ def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending
         case StopCause.TIMEOUT:
             reason = f"execution_timeout: still running after {task.execution_timeout:g} s"
             return _closed(ended, after_failure(task), TryState.FAILED, reason)
+        case StopCause.STOPPED:
+            return _closed(ended, AfterTry(TaskState.SKIPPED), TryState.SKIPPED, stop_reason)
         case None:
             return _died(task, ended)
         case _:
@@ -146,12 +159,12 @@ def _closed(
     ended: JobEnded,
     after: AfterTry,
     try_state: TryState,
-    reason: str,
+    reason: str | None,
     outcome: Outcome | None = None,
 ) -> Ending:
     return Ending(
         state=after.state,
-        try_state=try_state if after.again else TryState.FAILED,
+        try_state=try_state if after.again or after.state is TaskState.SKIPPED else TryState.FAILED,
         reason=reason,
         delay=after.delay,
         again=after.again,

@@ -37,13 +37,17 @@ _TASK = f"""{_RUN} || '/' || t.task_id
   || case when t.map_path = '{{}}' then '' else t.map_path::text end"""
 
 # Running runs with neither a wake-up nor a task that somebody owns; index run_unfinished, one probe
-# of task_unfinished each. A scheduled task counts as owned: it is in the admission index.
+# of task_unfinished each. A scheduled task counts as owned: it is in the admission index. A run
+# that waits for its past is owned by the previous run, unless nothing there can be in its way; a
+# wake-up at the time limit of a run, the only one of a whole run that is due late, owns nothing.
 FORGOTTEN_RUNS: Final = """
 select r.run_key from run r
 where r.state = 'running' and not r.paused
   and not exists (select from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
     and t.state in ('scheduled', 'queued', 'running', 'restarting', 'deferred', 'awaiting_input'))
-  and not exists (select from wakeup w where w.run_key = r.run_key)
+  and not exists (select from wakeup w where w.run_key = r.run_key
+    and (w.task_id is not null or w.due_at < clock_timestamp() + interval '1 second'))
+  and not exists (select from run p where p.run_key = r.past_key and p.state <> 'success')
 """
 
 # DAGs with a queued run, room for it, and no wake-up.

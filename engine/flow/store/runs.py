@@ -23,6 +23,9 @@ class LockedRun(NamedTuple):
     spec_hash: str
     paused: bool
     logical_date: datetime
+    started_at: datetime
+    past_key: int | None
+    chained: bool
 
 
 class Woken(NamedTuple):
@@ -63,6 +66,16 @@ class StartedRun(NamedTuple):
     dag_id: str
     version: int
     logical_date: datetime
+    started_at: datetime
+    chained: bool
+
+
+class Active(NamedTuple):
+    """The unfinished runs of a DAG; `latest` is the last logical date among the running ones."""
+
+    running: int = 0
+    unfinished: int = 0
+    latest: datetime | None = None
 
 
 class EndedRun(NamedTuple):
@@ -77,7 +90,8 @@ class EndedRun(NamedTuple):
 # Running runs, locked in key order; one that another scheduler holds is passed over. The states of
 # their tasks are read by a later statement: this one's snapshot may be older than the lock.
 _LOCK = """
-select r.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
+select r.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key,
+  r.chained
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = any(%(run_keys)s::bigint[]) and r.state = 'running'
 order by r.run_key
@@ -110,11 +124,12 @@ returning dag_id, run_key
 
 # Runs of some DAGs that are not finished; index run_unfinished. Exact under the DAGs' locks.
 _ACTIVE = """
-select dag_id, count(*) filter (where state = 'running'), count(*) from run
+select dag_id, count(*) filter (where state = 'running'), count(*),
+  max(logical_date) filter (where state = 'running') from run
 where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running') group by dag_id
 """
 
-# The oldest queued runs of each DAG, as many as its limit has room for; index run_unfinished.
+# The oldest queued runs of each DAG, as many as its limit has room for; index run_queued.
 # The DAGs are locked by the caller. `started_at` stays that of the first start.
 _START = """
 update run r set state = 'running', started_at = coalesce(r.started_at, clock_timestamp())
@@ -122,11 +137,16 @@ from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version, r.logical_date
+returning r.run_key, r.dag_id, r.version, r.logical_date, r.started_at, r.chained
+"""
+
+_REQUEUE = """
+update run set state = 'queued', past_key = null
+where run_key = any(%(run_keys)s::bigint[]) and state = 'running'
 """
 
 _END = """
-update run r set state = e.state, reason = e.reason, ended_at = clock_timestamp()
+update run r set state = e.state, reason = e.reason, ended_at = clock_timestamp(), past_key = null
 from unnest(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])
   as e(run_key, state, reason)
 where r.run_key = e.run_key and r.state in ('queued', 'running')
@@ -187,7 +207,8 @@ def take_woken(limit: int, whole: int) -> str:
     of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
     """
     return (
-        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date "
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date, "
+        "started_at, past_key, chained "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 
@@ -253,10 +274,16 @@ def create(conn: Conn, runs: Sequence[NewRun]) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """(running, unfinished) runs by DAG; a DAG without any is absent."""
+def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, Active]:
+    """The unfinished runs of DAGs; a DAG without any is absent."""
     rows = conn.execute(_ACTIVE, {"dag_ids": list(dag_ids)})
-    return {dag_id: (running, unfinished) for dag_id, running, unfinished in rows}
+    return {dag_id: Active._make(row) for dag_id, *row in rows}
+
+
+def requeue(conn: Conn, run_keys: Sequence[int]) -> None:
+    """Put running runs back into the queue; their rows stay as they are."""
+    if run_keys:
+        conn.execute(_REQUEUE, {"run_keys": list(run_keys)})
 
 
 def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:

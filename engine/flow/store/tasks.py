@@ -42,6 +42,14 @@ class MovedTask(NamedTuple):
     reason: str | None
 
 
+class StoppedTask(NamedTuple):
+    """A running task whose worker is to end it."""
+
+    run_key: int
+    task_id: str
+    reason: str
+
+
 # All tasks of some runs; primary key prefix.
 _READ_RUNS = """
 select run_key, task_id, state, due_at, skips from task_hot
@@ -76,7 +84,7 @@ select add_tasks(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[],
   %(reason)s::text[], %(profile)s::int[], %(max_tries)s::int[], %(pool)s::text[],
   %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[], %(priority)s::int[],
   %(retry_delay)s::float8[], %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[],
-  %(execution_timeout)s::float8[])
+  %(execution_timeout)s::float8[], %(fresh)s)
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
@@ -97,6 +105,15 @@ from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(
     %(reason)s::text[]) as m(run_key, task_id, expected, state, reason)
 where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{}'
   and t.state = m.expected
+"""
+
+# The claim stays: the worker that holds it ends the process and then reports it as skipped.
+_STOP = """
+update task_hot t set stop_reason = s.reason
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(reason)s::text[])
+  as s(run_key, task_id, reason)
+where t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = '{}'
+  and t.state = 'running' and t.stop_reason is null
 """
 
 
@@ -187,13 +204,14 @@ def _profiles(specs: Iterable[TaskSpec]) -> dict[str, str]:
     }
 
 
-def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
-    """Write the first rows of tasks."""
+def insert(conn: Conn, tasks: Sequence[NewTask], *, fresh: bool = False) -> None:
+    """Write the first rows of tasks. `fresh`: their runs are new, so they have no tries yet."""
     if not tasks:
         return
     conn.execute(
         _INSERT,
         {
+            "fresh": fresh,
             "run_key": arrays.numbers([task.run_key for task in tasks]),
             "task_id": arrays.texts([task.spec.task_id for task in tasks]),
             "dag_id": arrays.texts([task.dag_id for task in tasks]),
@@ -219,6 +237,20 @@ def renew(conn: Conn, tasks: Sequence[tuple[int, TaskSpec]]) -> None:
             **_profiles(spec for _, spec in tasks),
         },
     )
+
+
+def stop(conn: Conn, tasks: Sequence[StoppedTask]) -> int:
+    """Ask for the end of running tasks; how many did not know of it yet."""
+    if not tasks:
+        return 0
+    return conn.execute(
+        _STOP,
+        {
+            "run_key": arrays.numbers([task.run_key for task in tasks]),
+            "task_id": arrays.texts([task.task_id for task in tasks]),
+            "reason": arrays.texts([task.reason for task in tasks]),
+        },
+    ).rowcount
 
 
 def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:

@@ -81,6 +81,15 @@ class Open(NamedTuple):
         return Claim(self.run_key, self.task_id, self.map_path, self.claim)
 
 
+class Orders(NamedTuple):
+    """What a worker is to do with a task that it holds: go on, or end it."""
+
+    cleared: bool
+    """End it: it waits for its process to be dead, to be decided anew."""
+    stop_reason: str | None
+    """End it, and report it as skipped for this reason."""
+
+
 class Report(NamedTuple):
     """The end of a try, for the store: who says it, and what was decided."""
 
@@ -105,7 +114,7 @@ with picked as materialized (
   order by q.priority desc, q.rank, q.run_key, q.task_id limit %(limit)s),
 claimed as (
   update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
-    started_at = clock_timestamp(), reason = null
+    started_at = clock_timestamp(), reason = null, stop_reason = null
   from picked p
   where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
     and t.state = 'queued'
@@ -214,7 +223,7 @@ order by t.run_key, t.task_id, t.map_path for no key update of t
 
 # What a worker holds, as far as the store knows; index try_open. No locks.
 _HELD = """
-select t.run_key, t.task_id, t.map_path, t.claim, t.state = 'restarting'
+select t.run_key, t.task_id, t.map_path, t.claim, t.state = 'restarting', t.stop_reason
 from try_hot y join task_hot t
   on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
     and t.try_number = y.try_number and t.claim = y.claim
@@ -291,12 +300,10 @@ def left_open(conn: Conn, worker: int) -> list[Open]:
     return [Open._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]
 
 
-def held(conn: Conn, worker: int) -> dict[Claim, bool]:
-    """The claims of a worker that count: not marked, reported or taken from it.
-
-    True: the task was cleared, and waits for its process to be dead.
-    """
-    return {_claim(row[:4]): row[4] for row in conn.execute(_HELD, {"worker": worker})}
+def held(conn: Conn, worker: int) -> dict[Claim, Orders]:
+    """The claims of a worker that count: not marked, reported or taken from it."""
+    rows = conn.execute(_HELD, {"worker": worker})
+    return {_claim(row[:4]): Orders._make(row[4:]) for row in rows}
 
 
 def _claim(row: Row) -> Claim:

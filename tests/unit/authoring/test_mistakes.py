@@ -55,15 +55,15 @@ IN_DAG = [
     ),
     ("BashOperator(task_id='t', bash_command=['ls'])", INVALID, "bash_command must be text", ""),
     (
-        "EmptyOperator(task_id='t', depends_on_past=True)",
+        "EmptyOperator(task_id='t', start_from_trigger=True)",
         UNSUPPORTED,
-        "depends_on_past=True",
+        "start_from_trigger=True",
         "remove it",
     ),
     (
-        "EmptyOperator(task_id='t', depends_on_past=0)",
+        "EmptyOperator(task_id='t', start_from_trigger=0)",
         UNSUPPORTED,
-        "depends_on_past=0",
+        "start_from_trigger=0",
         "remove it",
     ),
     ("EmptyOperator(task_id='t', max_active_tis_per_dag=2)", UNSUPPORTED, "not supported yet", ""),
@@ -216,8 +216,14 @@ OUTSIDE = [
     ("DAG('x', catchup='all')", INVALID, "catchup='all' is not one of True, False, 'none'", ""),
     ("DAG('x', catchup=1)", INVALID, "catchup=1", ""),
     ("DAG('x', code='newest')", INVALID, "code='newest'", ""),
-    ("DAG('x', fail_fast=True)", UNSUPPORTED, "fail_fast=True", ""),
-    ("DAG('x', dagrun_timeout=timedelta(hours=1))", UNSUPPORTED, "dagrun_timeout", ""),
+    ("DAG('x', fail_stop=True)", UNSUPPORTED, "fail_stop", "fail_fast"),
+    ("DAG('x', dagrun_timeout=60)", INVALID, "dagrun_timeout must be a timedelta", ""),
+    (
+        "DAG('x', max_consecutive_failed_dag_runs=-1)",
+        INVALID,
+        "max_consecutive_failed_dag_runs must be at least 0",
+        "",
+    ),
     ("DAG('x', max_active_runs=0)", INVALID, "max_active_runs must be at least 1", ""),
     ("DAG('x', concurrency='4')", INVALID, "concurrency must be a whole number", ""),
     ("DAG('x', tags='x')", INVALID, "tags must be a list", "tags=['x']"),
@@ -274,7 +280,7 @@ def test_mistake_outside(tmp_path: Path, text: str, kind: type, message: str, hi
 
 
 NEUTRAL = [
-    "EmptyOperator(task_id='t', depends_on_past=False, wait_for_downstream=False)",
+    "EmptyOperator(task_id='t', depends_on_past=True, wait_for_downstream=False)",
     "EmptyOperator(task_id='t', ignore_first_depends_on_past=False)",
     "EmptyOperator(task_id='t', email=None, email_on_failure=True)",
     "EmptyOperator(task_id='t', email=['x'], email_on_failure=False, email_on_retry=False)",
@@ -372,7 +378,7 @@ def test_defaults_for_operators_that_are_not_used_are_accepted(tmp_path: Path) -
     to_spec(next(iter(dags)).dag)
 
 
-@pytest.mark.parametrize("defaults", ["{'depends_on_past': True}", "{'email': 'x'}"])
+@pytest.mark.parametrize("defaults", ["{'inlets': ['x']}", "{'email': 'x'}"])
 def test_defaults_that_are_not_supported_yet(tmp_path: Path, defaults: str) -> None:
     error = raised(
         tmp_path,

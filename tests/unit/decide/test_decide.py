@@ -1,13 +1,10 @@
-"""`decide`: readiness, cascades, verdicts, and: step by step equals from everything."""
+"""`decide`: readiness, cascades, verdicts."""
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
 from flow.graph import DagSpec, Graph, TaskSpec, TriggerRule
-from flow.states import FINISHED, TASK_TRANSITIONS, RunState
+from flow.states import RunState
 from flow.states import TaskState as T
 
 NOW = datetime(2026, 10, 9, tzinfo=UTC)
@@ -131,80 +128,3 @@ def test_a_change_nobody_announced_is_found_before_the_verdict():
 
 def test_a_task_of_another_version_is_ignored():
     assert not decide(CHAIN, RUN, ["gone"], seen(a=T.RUNNING)).changes
-
-
-# ── step by step equals from everything ──────────────────────────────────────────────────────────
-
-ENDS = [T.SUCCESS, T.FAILED, T.SKIPPED]
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    size = draw(st.integers(1, 9))
-    ids = [f"t{number}" for number in range(size)]
-    tasks = []
-    for number, task_id in enumerate(ids):
-        above = (
-            draw(st.lists(st.sampled_from(ids[:number]), max_size=3, unique=True)) if number else []
-        )
-        tasks.append(
-            TaskSpec(
-                task_id=task_id,
-                operator="x",
-                upstream=tuple(sorted(above)),
-                trigger_rule=draw(st.sampled_from(list(TriggerRule))),
-                runs_code=draw(st.booleans()),
-                start_date=NOW + timedelta(days=1) if draw(st.integers(0, 3)) == 0 else None,
-            )
-        )
-    return Graph(DagSpec(dag_id="d", tasks=tuple(tasks)))
-
-
-def narrow(states: dict[str, T], ids: frozenset[str], census: bool) -> View:
-    return View(
-        tasks={id: TaskFacts(states[id]) for id in ids if id in states},
-        looked_up=ids,
-        unfinished=any(s not in FINISHED for s in states.values()) if census else None,
-    )
-
-
-def decide_narrowly(g: Graph, changed: list[str], states: dict[str, T]) -> Decision:
-    """Ask as the scheduler does: start from what changed, look up only what is asked for."""
-    ids, census = frozenset(changed), False
-    for _ in range(50):
-        decision = decide(g, RUN, changed, narrow(states, ids, census))
-        if not decision.undecided:
-            return decision
-        if decision.everything:
-            return decide(g, RUN, changed, View({k: TaskFacts(v) for k, v in states.items()}))
-        ids |= decision.unseen
-        census = census or decision.census
-    raise AssertionError("decide keeps asking")
-
-
-@settings(max_examples=400, deadline=None)
-@given(graphs(), st.data())
-def test_deciding_step_by_step_equals_deciding_from_everything(g: Graph, data: st.DataObject):
-    states: dict[str, T] = {}
-    verdict = apply(states, decide(g, FRESH, None, View()))
-    while verdict is None:
-        active = sorted(id for id, state in states.items() if state is T.SCHEDULED)
-        assert active, f"nothing runs and the run is not over: {states}"
-        batch = data.draw(st.lists(st.sampled_from(active), min_size=1, max_size=3, unique=True))
-        for task_id in batch:
-            states[task_id] = data.draw(st.sampled_from(ENDS))
-        step = decide_narrowly(g, batch, states)
-        whole = decide(g, RUN, None, View({k: TaskFacts(v) for k, v in states.items()}))
-        assert changes(step) == changes(whole)
-        assert step.verdict == whole.verdict
-        verdict = apply(states, step)
-    assert set(states) == set(g.tasks)
-    assert all(state in FINISHED for state in states.values())
-
-
-def apply(states: dict[str, T], decision: Decision) -> RunState | None:
-    for change in decision.changes:
-        assert states.get(change.task_id, T.NONE) is change.expected
-        assert change.state in TASK_TRANSITIONS[change.expected]
-        states[change.task_id] = change.state
-    return decision.verdict

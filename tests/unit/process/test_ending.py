@@ -47,6 +47,20 @@ def died(**fields: object) -> JobEnded:
     return JobEnded(job_id=1, result=None, **fields)  # type: ignore[arg-type]
 
 
+def test_what_its_run_has_ended_is_skipped_unless_it_had_succeeded() -> None:
+    def stopped(ended: JobEnded) -> Ending:
+        found = ending(TWICE, ended, StopCause.STOPPED, "fail_fast: a failed")
+        assert found is not None
+        return found
+
+    killed = stopped(died(signal=15))
+    assert (killed.state, killed.try_state) == (TaskState.SKIPPED, TryState.SKIPPED)
+    assert (killed.reason, killed.signal) == ("fail_fast: a failed", 15)
+    assert stopped(said("failed", reason="x")).state is TaskState.SKIPPED
+    assert stopped(said("success", value="1")).state is TaskState.SUCCESS
+    assert needs_callback(killed.state, died(signal=15)) is None
+
+
 @pytest.mark.parametrize("state", ["success", "skipped"])
 def test_what_the_process_said_counts(state: str) -> None:
     found = judge(said(state, value="1", skips=("x",)))

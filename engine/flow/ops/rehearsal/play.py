@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from flow.decide import RunFacts, View, decide, lost, orphaned_callback
+from flow.decide import NO_PAST, RunFacts, TaskStop, View, deadline, decide, lost, orphaned_callback
 from flow.errors import ProtocolError
 from flow.graph import Graph
 from flow.ops.rehearsal.definition import Source
@@ -48,6 +48,8 @@ class _Trying:
     deadline: float | None = None
     """When its execution timeout ends, in seconds of CLOCK_MONOTONIC."""
     cause: StopCause | None = None
+    stop_reason: str | None = None
+    """Why its run ends it."""
 
 
 @dataclass(slots=True)
@@ -70,6 +72,7 @@ class Play:
         self.verdict: RunState | None = None
         self.reason: str | None = None
         self.interrupted = False
+        self._deadline = deadline(graph.spec, run.started_at)
         self._jobs: dict[int, _Trying | _Calling] = {}
 
     def news(self) -> Iterator[News]:
@@ -96,18 +99,25 @@ class Play:
                 if part.state is not TaskState.NONE
             },
             skips={id: part.skips for id, part in self.parts.items() if part.skips},
+            past=NO_PAST,
         )
-        facts = RunFacts(now, fresh, self._script.run.logical_date)
+        run = self._script.run
+        facts = RunFacts(now, fresh, run.logical_date, run.started_at)
         decision = decide(self._script.graph, facts, changed, view)
         for change in decision.changes:
             self.parts[change.task_id].change(change.state, change.reason, now)
+        for stop in decision.stops:
+            self._stop(stop)
         if decision.verdict is not None:
             self.verdict, self.reason = decision.verdict, decision.reason
             self._call_back_for_run(decision.verdict)
 
     def _wake_due(self) -> None:
-        """Decide tasks whose wait is over."""
+        """Decide tasks whose wait is over, or the run when its time is."""
         now = datetime.now(UTC)
+        if self._deadline is not None and self._deadline <= now:
+            self._deadline = None
+            self._decide(None)
         due = [id for id, part in self.parts.items() if part.due_at and part.due_at <= now]
         if due:
             self._decide(due)
@@ -115,7 +125,8 @@ class Play:
     def _idle_for(self) -> float | None:
         """Seconds until something is due by itself; None: nothing is."""
         now = datetime.now(UTC)
-        due = [(part.due_at - now).total_seconds() for part in self.parts.values() if part.due_at]
+        moments = [self._deadline, *(part.due_at for part in self.parts.values())]
+        due = [(moment - now).total_seconds() for moment in moments if moment]
         clock = time.monotonic()
         due += [
             job.deadline - clock
@@ -144,6 +155,13 @@ class Play:
         for job_id, job in self._jobs.items():
             if isinstance(job, _Trying) and job.deadline is not None and job.deadline <= now:
                 job.deadline, job.cause = None, StopCause.TIMEOUT
+                self._stage.stop(job_id, self._pace.kill_grace)
+
+    def _stop(self, stop: TaskStop) -> None:
+        """End a try because its run is to end."""
+        for job_id, job in self._jobs.items():
+            if isinstance(job, _Trying) and job.part.task_id == stop.task_id and job.cause is None:
+                job.cause, job.stop_reason = StopCause.STOPPED, stop.reason
                 self._stage.stop(job_id, self._pace.kill_grace)
 
     def _interrupt(self, times: int) -> Iterator[News]:
@@ -202,7 +220,7 @@ class Play:
         if self.interrupted:
             part.interrupt(datetime.now(UTC))
             return
-        found = ending(part, ended, job.cause)
+        found = ending(part, ended, job.cause, job.stop_reason)
         assert found is not None  # no claim of a rehearsal goes stale
         if found.value is not None:
             self._memory.returned(part.task_id, found.value)

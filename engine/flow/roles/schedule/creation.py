@@ -5,20 +5,21 @@ A fresh run is decided from the head of its spec alone (`flow.graph.head`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.decide import RunFacts, View, decide
-from flow.graph import Graph
+from flow.graph import DagSpec, Graph
 from flow.graph.plan import plan
+from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
-from flow.store import gates, runs, schedule, tasks, versions, wakeups
+from flow.store import gates, past, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
-from flow.store.runs import NewRun, StartedRun
+from flow.store.runs import Active, NewRun, StartedRun
 from flow.store.schedule import DueDag, Position, position
 from flow.timetables import Planned
 
@@ -33,6 +34,8 @@ class _Fresh(NamedTuple):
     dag_id: str
     graph: Graph
     logical_date: datetime
+    started_at: datetime
+    chained: bool = False
 
 
 def create_due(conn: Conn, heads: Graphs) -> Written | None:
@@ -50,12 +53,15 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
     state = gates.read(conn)
     found = heads.get(conn, (dag.spec_hash for dag in due))
+    paused = pause_failing(conn, (found[dag.spec_hash].spec for dag in due))
+    due = [dag for dag in due if dag.dag_id not in paused]
     counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
+    waiting: list[tuple[str, str]] = []
     positions: list[Position] = []
     for dag in due:
         spec = found[dag.spec_hash].spec
-        running, unfinished = counts.get(dag.dag_id, (0, 0))
+        active = counts.get(dag.dag_id, Active())
         planned = plan(spec, dag.cursor, state.now)
         if planned is None or planned.due_at > state.now:
             positions.append(position(dag.dag_id, dag.cursor, planned))
@@ -63,21 +69,27 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
         # One that waits for others cannot be due before the run that is made now has ended.
         following = None if planned.alone else plan(spec, planned.next_cursor, state.now)
         backlog = planned.alone or (following is not None and following.due_at <= state.now)
-        if backlog and unfinished >= dag.max_active_runs:
+        if backlog and active.unfinished >= dag.max_active_runs:
             # The past waits for room: the DAG is woken when one of its runs ends.
             positions.append(Position(dag.dag_id, dag.cursor, None, None, None))
             continue
-        new.append(_new_run(dag, planned, room=running < dag.max_active_runs))
+        # A run that is queued already goes first.
+        first = active.running == active.unfinished
+        new.append(_new_run(dag, planned, room=first and active.running < dag.max_active_runs))
+        if not first:
+            waiting.append(("dag", dag.dag_id))
         positions.append(position(dag.dag_id, planned.next_cursor, following))
     created = runs.create(conn, new)
     schedule.move(conn, positions)
+    wakeups.wake_named(conn, waiting)
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
-        _Fresh(created[run.dag_id], run.dag_id, by_id[run.dag_id], run.logical_date)
+        _Fresh(created[run.dag_id], run.dag_id, by_id[run.dag_id], run.logical_date, state.now)
         for run in new
         if run.state is RunState.RUNNING and run.dag_id in created
     ]
-    return _begin(conn, started, state)
+    _wake_later(conn, started, counts)
+    return _begin(conn, started, state, created=True)
 
 
 def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
@@ -95,15 +107,38 @@ def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
     )
 
 
-def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates) -> Written:
-    """First decision of runs that have just started and have no rows: nothing to read."""
+def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates, *, created: bool) -> Written:
+    """First decision of runs that have just started and have no rows: nothing to read.
+
+    `created`: in this transaction. Of others, somebody may have deleted the rows.
+    """
     empty = View()
     decided = []
-    for run_key, dag_id, graph, logical_date in started:
-        facts = RunFacts(state.now, fresh=True, logical_date=logical_date)
-        decision = decide(graph, facts, None, empty)
-        decided.append(DecidedRun(run_key, dag_id, graph, empty, decision))
-    return write(conn, decided, state)
+    for one in started:
+        facts = RunFacts(
+            state.now, fresh=True, logical_date=one.logical_date, started_at=one.started_at
+        )
+        decision = decide(one.graph, facts, None, empty)
+        decided.append(
+            DecidedRun(
+                one.run_key, one.dag_id, one.graph, empty, decision, None, chained=one.chained
+            )
+        )
+    return write(conn, decided, state, fresh=created)
+
+
+def _wake_later(
+    conn: Conn, started: Sequence[_Fresh | StartedRun], counts: Mapping[str, Active]
+) -> None:
+    """Wake the runs for which one that starts is a new previous run: those later than it."""
+    past.wake_later(
+        conn,
+        [
+            run.run_key
+            for run in started
+            if (latest := counts.get(run.dag_id, Active()).latest) and run.logical_date < latest
+        ],
+    )
 
 
 def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
@@ -114,11 +149,19 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
     locked, held = schedule.lock(conn, dag_ids)
     if not locked:
         return Written(), held
+    found = heads.get(conn, (dag.spec_hash for dag in locked))
+    specs = {dag.dag_id: found[dag.spec_hash].spec for dag in locked}
+    paused = pause_failing(conn, specs.values())
+    locked = [dag for dag in locked if dag.dag_id not in paused]
     counts = runs.active(conn, [dag.dag_id for dag in locked])
-    room = {dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, (0, 0))[0] for dag in locked}
+    room = {
+        dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag in locked
+    }
     state = gates.read(conn)
-    written = _begin_or_resume(conn, heads, runs.start(conn, room), state)
-    _take_up_backlog(conn, heads, locked, state)
+    started = runs.start(conn, room)
+    _wake_later(conn, started, counts)
+    written = _begin_or_resume(conn, heads, started, state)
+    _take_up_backlog(conn, specs, locked, state)
     return written, held
 
 
@@ -133,20 +176,28 @@ def _begin_or_resume(
     with_rows = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
     wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
-        _Fresh(run.run_key, run.dag_id, found[hashes[run.dag_id, run.version]], run.logical_date)
+        _Fresh(
+            run.run_key,
+            run.dag_id,
+            found[hashes[run.dag_id, run.version]],
+            run.logical_date,
+            run.started_at,
+            run.chained,
+        )
         for run in started
         if run.run_key not in with_rows
     ]
-    return _begin(conn, fresh, state)
+    return _begin(conn, fresh, state, created=False)
 
 
-def _take_up_backlog(conn: Conn, heads: Graphs, locked: Sequence[DueDag], state: Gates) -> None:
+def _take_up_backlog(
+    conn: Conn, specs: Mapping[str, DagSpec], locked: Sequence[DueDag], state: Gates
+) -> None:
     """Plan anew; a DAG whose past had to wait for room becomes due again."""
-    found = heads.get(conn, (dag.spec_hash for dag in locked))
     schedule.move(
         conn,
         [
-            position(dag.dag_id, dag.cursor, plan(found[dag.spec_hash].spec, dag.cursor, state.now))
+            position(dag.dag_id, dag.cursor, plan(specs[dag.dag_id], dag.cursor, state.now))
             for dag in locked
         ],
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
@@ -11,11 +12,13 @@ from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
-from flow.store import gates, runs, tasks
+from flow.store import gates, runs, tasks, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
+from flow.store.looking_back import Asking, look_back
 from flow.store.runs import LockedRun, Woken
 from flow.store.tasks import TaskRow
+from flow.store.wakeups import BUSY_AGAIN
 
 BATCH: Final = 1_000
 """Wake-ups taken at once. One task per pass costs ten times one of twenty."""
@@ -51,13 +54,15 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
             _OpenRun(run, found[run.spec_hash], woken.changed[run.run_key]) for run in woken.runs
         ]
         _first_views(conn, open_runs, woken)
-        _decide(conn, open_runs, state)
+        busy = _decide(conn, graphs, open_runs, state)
+        wakeups.wake_runs(conn, [wake for one in busy for wake in _again(one, state)])
+        put_off = {one.run.run_key for one in busy}
         written = write(
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
-                           one.run.paused)
-                for one in open_runs
+                           one.changed, one.run.paused, one.run.chained, one.run.past_key)
+                for one in open_runs if one.run.run_key not in put_off
             ],
             state,
         )  # fmt: skip
@@ -84,21 +89,38 @@ def _first_views(conn: Conn, open_runs: list[_OpenRun], woken: Woken) -> None:
     _read_near(conn, near, first=True)
 
 
-def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
-    """Decide every run, reading what the decisions ask for beyond their first views."""
+def _again(one: _OpenRun, state: Gates) -> list[tuple[int, str | None, datetime | None]]:
+    """The wake-ups of a run once more, for a little later."""
+    later = state.now + timedelta(seconds=BUSY_AGAIN)
+    changed = [None] if one.changed is None else sorted(one.changed)
+    return [(one.run.run_key, task_id, later) for task_id in changed]
+
+
+def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates) -> list[_OpenRun]:
+    """Decide every run, reading what the decisions ask for beyond their first views.
+
+    Returns those about which nothing can be decided now: somebody else holds their previous run.
+    """
     waiting = open_runs
+    busy: list[_OpenRun] = []
     rounds = 0
     while waiting:
         for one in waiting:
-            facts = RunFacts(now=state.now, logical_date=one.run.logical_date)
+            facts = RunFacts(
+                now=state.now, logical_date=one.run.logical_date, started_at=one.run.started_at
+            )
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
+        unanswered = _read_past(conn, graphs, [one for one in waiting if one.decision.past])
+        busy += unanswered.values()
+        waiting = [one for one in waiting if one.run.run_key not in unanswered]
         rounds += 1
         # A cascade that has left the view twice is probably long: read such a run whole.
         _read_whole(conn, [o for o in waiting if o.decision.everything or rounds > 2])
         asking = [o for o in waiting if not (o.decision.everything or rounds > 2)]
         _read_near(conn, [(o, o.decision.unseen) for o in asking if o.decision.unseen])
         _read_census(conn, [o for o in asking if o.decision.census])
+    return busy
 
 
 def _neighbourhood(one: _OpenRun) -> set[str]:
@@ -116,7 +138,7 @@ def _read_whole(conn: Conn, open_runs: list[_OpenRun]) -> None:
     for row in tasks.read_runs(conn, list(by_run)):
         by_run[row.run_key].append(row)
     for one in open_runs:
-        one.view = _whole_view(by_run[one.run.run_key])
+        one.view = replace(_whole_view(by_run[one.run.run_key]), past=one.view.past)
 
 
 def _read_near(
@@ -141,6 +163,7 @@ def _read_near(
             looked_up=known | frozenset(task_ids) | {row.task_id for row in found},
             skips={**before.skips, **_skips(found)},
             unfinished=before.unfinished,
+            past=before.past,
         )
 
 
@@ -149,8 +172,19 @@ def _read_census(conn: Conn, open_runs: list[_OpenRun]) -> None:
         return
     unfinished = tasks.with_unfinished(conn, [(o.run.run_key, o.run.dag_id) for o in open_runs])
     for one in open_runs:
-        before = one.view
-        one.view = View(before.tasks, before.looked_up, before.skips, one.run.run_key in unfinished)
+        one.view = replace(one.view, unfinished=one.run.run_key in unfinished)
+
+
+def _read_past(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun]) -> dict[int, _OpenRun]:
+    """Add the past of the tasks that ask for it; the runs for which it cannot be read now."""
+    asking = [
+        Asking(one.run.run_key, one.graph, one.decision.past, one.view.past) for one in open_runs
+    ]
+    found = look_back(conn, lambda hashes: graphs.get(conn, hashes), asking, hold=True)
+    for one in open_runs:
+        if one.run.run_key in found:
+            one.view = replace(one.view, past=found[one.run.run_key])
+    return {one.run.run_key: one for one in open_runs if one.run.run_key not in found}
 
 
 def _whole_view(rows: Iterable[TaskRow]) -> View:

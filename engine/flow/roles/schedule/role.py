@@ -21,7 +21,7 @@ from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
 from flow.store import migrate, upcoming
 from flow.store.connect import Conn, connect
-from flow.store.notify import QUEUED, WAKE, Listener, Notifier
+from flow.store.notify import QUEUED, STOP, WAKE, Listener, Notifier
 from flow.store.wakeups import BUSY_AGAIN
 
 log = logging.getLogger(__name__)
@@ -95,12 +95,14 @@ class Scheduler:
         return decided + done
 
     def _count(self, written: Written | None) -> int:
-        """How much an arrow has done; tells the workers of what it has queued."""
+        """How much an arrow has done; tells the workers what to take and to end."""
         if written is None:
             return 0
         self.behind = self.behind or written.more
         if written.queued:
             self.notifier.send(self.conn, QUEUED)
+        if written.stopped:
+            self.notifier.send(self.conn, STOP)
         return 1 + written.queued
 
     def keep_house(self, registration: Registration) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from flow.decide import Candidate, Decision, Room, TaskChange, View, admit
 from flow.graph import Graph, TaskSpec
-from flow.states import OCCUPYING, WAITING, TaskState
-from flow.store import callbacks, gates, runs, tasks, wakeups
+from flow.states import FINISHED, OCCUPYING, WAITING, TaskState
+from flow.store import callbacks, gates, past, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
 from flow.store.runs import EndedRun
-from flow.store.tasks import MovedTask, NewTask
+from flow.store.tasks import MovedTask, NewTask, StoppedTask
 
 
 @dataclass(slots=True)
@@ -25,13 +25,38 @@ class DecidedRun:
     graph: Graph
     view: View
     decision: Decision
+    changed: Collection[str] | None
+    """What the decision was about; None: anything."""
     paused: bool = False
+    chained: bool = False
+    past_key: int | None = None
+    """The previous run that it has waited for so far."""
 
     @property
     def limit(self) -> int | None:
         """The run's own limit of active tasks, where it can bind."""
         limit = self.graph.spec.max_active_tasks
         return limit if limit < len(self.graph.tasks) else None
+
+    @property
+    def waits_for(self) -> int | None:
+        """The previous run that it waits for now. What is not in view may wait still."""
+        before = self.view.past
+        if self.decision.closed and before is not None:
+            return before.run_key
+        return None if self.view.complete else self.past_key
+
+    @property
+    def heeded(self) -> list[str | None]:
+        """What the next run of the chain may be waiting for, of all that has ended; None: all."""
+        if not self.chained:
+            return []
+        if self.changed is None or self.decision.verdict is not None or not self.graph.asks_past:
+            return [None]
+        ended = {change.task_id for change in self.decision.changes if change.state in FINISHED}
+        return [
+            *sorted(self.graph.heeded_by(ended | (set(self.changed) & self.graph.tasks.keys())))
+        ]
 
 
 @dataclass(slots=True)
@@ -40,6 +65,8 @@ class Written:
 
     queued: int = 0
     ended: int = 0
+    stopped: int = 0
+    """Running tasks whose end was asked for."""
     more: bool = False
     """The batch was full: as much again may be due already."""
 
@@ -50,8 +77,10 @@ class _Rows:
 
     new: list[NewTask] = field(default_factory=list)
     moved: list[MovedTask] = field(default_factory=list)
+    stopped: list[StoppedTask] = field(default_factory=list)
     renewed: list[tuple[int, TaskSpec]] = field(default_factory=list)
     ended: list[EndedRun] = field(default_factory=list)
+    requeued: list[int] = field(default_factory=list)
     waits: list[tuple[int, str | None, datetime | None]] = field(default_factory=list)
     named: set[tuple[str, str]] = field(default_factory=set)
     callbacks: list[callbacks.NewCallback] = field(default_factory=list)
@@ -61,24 +90,33 @@ _MAY_BE_OLD = WAITING | {TaskState.NONE}
 """States in which a row may have been written for another version than its run has now."""
 
 
-def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Written:
+def write(
+    conn: Conn, decided: Sequence[DecidedRun], state: Gates, *, fresh: bool = False
+) -> Written:
     """Write all decisions of a batch, admitting at once what no shared limit has to judge.
 
     Tasks in a pool with a size, or of a DAG with a limit over its runs, stay scheduled here and
     leave a wake-up for `flow.roles.schedule.admission`, which takes the locks those limits need.
+    `fresh`: the runs are new.
     """
     room = _room(conn, decided, state)
     rows = _Rows()
     queued = sum(_collect(one, room, state, rows) for one in decided)
-    tasks.insert(conn, rows.new)
+    tasks.insert(conn, rows.new, fresh=fresh)
     tasks.renew(conn, rows.renewed)
     tasks.move(conn, rows.moved)
+    stopped = tasks.stop(conn, rows.stopped)
     queued += _admit_leftovers(conn, decided, room, state, rows.named)
     callbacks.add(conn, rows.callbacks)
+    past.remember(
+        conn, [(one.run_key, one.waits_for) for one in decided if one.waits_for != one.past_key]
+    )
+    past.wake_followers(conn, [(one.run_key, task_id) for one in decided for task_id in one.heeded])
+    runs.requeue(conn, rows.requeued)
     runs.end(conn, rows.ended)
     wakeups.wake_runs(conn, rows.waits)
     wakeups.wake_named(conn, sorted(rows.named))
-    return Written(queued=queued, ended=len(rows.ended))
+    return Written(queued=queued, ended=len(rows.ended), stopped=stopped)
 
 
 def _room(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Room:
@@ -104,7 +142,9 @@ def _room(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Room:
 def _collect(one: DecidedRun, room: Room, state: Gates, rows: _Rows) -> int:
     """Turn one decision into rows; returns how many tasks it queues."""
     queued = 0
-    changes = [*one.decision.changes, *_leftovers(one)]
+    decided = {change.task_id for change in one.decision.changes}
+    leftovers = [change for change in _leftovers(one) if change.task_id not in decided]
+    changes = [*one.decision.changes, *leftovers]
     ready = [change for change in changes if change.state is TaskState.SCHEDULED]
     admitted = _admit_here(one, ready, room, state)
     for change in changes:
@@ -112,6 +152,8 @@ def _collect(one: DecidedRun, room: Room, state: Gates, rows: _Rows) -> int:
         if target is change.expected:
             continue  # a leftover that still has to wait
         queued += target is TaskState.QUEUED
+        if change.expected is TaskState.QUEUED:
+            rows.named |= _gatekeepers(one, change.task_id, state)  # its place is free again
         if change.task_id in one.view.tasks:
             if change.expected in _MAY_BE_OLD and change.state is TaskState.SCHEDULED:
                 rows.renewed.append((one.run_key, one.graph.tasks[change.task_id]))
@@ -126,6 +168,14 @@ def _collect(one: DecidedRun, room: Room, state: Gates, rows: _Rows) -> int:
             rows.named |= _gatekeepers(one, change.task_id, state)
     if one.graph.spec.concurrency is not None:
         rows.named.add(("dag", one.dag_id))  # what changed may have freed a place in the DAG
+    rows.stopped += [
+        StoppedTask(one.run_key, stop.task_id, stop.reason) for stop in one.decision.stops
+    ]
+    if one.decision.past:  # of a fresh run: its tasks ask when it is there to be woken
+        rows.waits.append((one.run_key, None, None))
+    if one.decision.requeue:
+        rows.requeued.append(one.run_key)
+        rows.named.add(("dag", one.dag_id))  # the previous run may start
     rows.waits += [(one.run_key, task_id, due_at) for task_id, due_at in one.decision.waits]
     if one.decision.verdict is not None:
         rows.ended.append(

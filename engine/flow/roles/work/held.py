@@ -24,6 +24,8 @@ class HeldTry:
     """When its execution timeout ends, in seconds of CLOCK_MONOTONIC."""
     cause: StopCause | None = None
     """Why this worker is ending it, if it is."""
+    stop_reason: str | None = None
+    """Why its run ends it."""
     noted: bool = False
     """Whether its process id and log are in the store."""
 

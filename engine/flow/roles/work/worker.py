@@ -110,7 +110,7 @@ class Worker:
         if isinstance(held, HeldCallback):
             self._done_callbacks.append(held.callback.callback_id)
             return
-        found = ending(held.task, ended, held.cause)
+        found = ending(held.task, ended, held.cause, held.stop_reason)
         if found is not None:
             self._owe(held, found, needs_callback(found.state, ended))
         else:
@@ -241,8 +241,11 @@ class Worker:
         for job_id, held in holding.items():
             if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
-            elif counting[held.task.key]:
+            elif counting[held.task.key].cleared:
                 self._stop(job_id, held, StopCause.CLEARED)
+            elif (reason := counting[held.task.key].stop_reason) is not None and not held.cause:
+                held.stop_reason = reason
+                self._stop(job_id, held, StopCause.STOPPED)
         self._let_go(conn, counting.keys() | stopped, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
 

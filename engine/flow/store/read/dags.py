@@ -11,7 +11,10 @@ from flow.store.read.page import Page, Total
 
 
 class Dag(NamedTuple):
-    """A DAG as lists show it. `next_run_at` is null while it is paused: nothing will come."""
+    """A DAG as lists show it. `next_run_at` is null while it is paused: nothing will come.
+
+    `pause_reason` says why it is paused where no person has paused it.
+    """
 
     dag_id: str
     paused: bool
@@ -24,6 +27,7 @@ class Dag(NamedTuple):
     version: int
     has_import_error: bool
     max_active_runs: int
+    pause_reason: str | None
     catchup: bool | str
 
 
@@ -81,7 +85,7 @@ class FileReport(NamedTuple):
 _COLUMNS = """d.dag_id, d.paused, d.schedule, d.timezone,
   case when not d.paused and d.present then d.next_run_at end, d.owner, d.tags, d.file, d.version,
   exists (select from dag_file f where f.path = d.file and f.error is not null),
-  d.max_active_runs, d.catchup"""
+  d.max_active_runs, d.pause_reason, d.catchup"""
 
 # The table has a row per DAG, 20,000 at most, so conditions are looked at row by row; `failed`
 # costs one probe of index run_by_date for each of them.

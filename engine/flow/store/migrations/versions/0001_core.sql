@@ -43,6 +43,8 @@ create table dag (
   description text,
   max_active_runs int not null check (max_active_runs >= 1),
   concurrency int check (concurrency >= 1),
+  pause_reason text,                       -- why it was paused, if not by a person
+  unpaused_at timestamptz,                 -- failures before that do not count any more
   cursor_at timestamptz,                   -- start of the next interval that has no run yet
   next_start timestamptz,                  -- the interval of the next run …
   next_end timestamptz,
@@ -106,6 +108,8 @@ create table run (
   backfill_id bigint,
   paused boolean not null default false,
   archived boolean not null default false,
+  past_key bigint,                         -- the previous run that a task of it waits for
+  chained boolean not null default false,  -- a later run has asked about it: wake who waits
   unique (dag_id, run_id),
   foreign key (dag_id, version) references dag_version (dag_id, number),
   check (data_interval_start <= data_interval_end),
@@ -115,6 +119,7 @@ create table run (
 );
 create unique index run_of_interval on run (dag_id, data_interval_start) where interval_run;
 create index run_unfinished on run (dag_id, run_key) where state in ('queued', 'running');
+create index run_queued on run (dag_id, logical_date, run_key) where state = 'queued';
 create index run_by_date on run (dag_id, logical_date desc, run_key desc);
 -- Pages of the rare kinds over all DAGs, newest first.
 create index run_failed on run (run_key) where state = 'failed';
@@ -153,6 +158,7 @@ create table task_hot (
   due_at timestamptz,                      -- when a waiting state ends
   worker bigint,                           -- the process that holds the task
   skips text[],                            -- what a branch or short circuit chose to skip
+  stop_reason text,                        -- who runs it is to end it, and then it is skipped
   reason text,
   primary key (run_key, task_id, map_path),
   constraint task_owner check ((state in ('running', 'restarting')) = (worker is not null)),
@@ -412,7 +418,8 @@ create index audit_at on audit (at);
 
 create function take_runs(most int, again interval, whole int)
 returns table (wakeups int, changed text[], tasks json,
-  run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamptz)
+  run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamptz,
+  started_at timestamptz, past_key bigint, chained boolean)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -457,7 +464,7 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
@@ -486,10 +493,40 @@ begin
     (select coalesce(array_agg(name), '{}') from pool where slots >= 0);
 end $$;
 
+create function follow_tries(run_keys bigint[], task_ids text[]) returns void
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = on
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_seqscan = off
+as $$
+-- Somebody may have deleted the row of a task by hand, which was made again just now: the numbers of
+-- its tries are still there and go on, and one that was left open is closed. Prefixes of try_hot's
+-- primary key.
+#variable_conflict use_column
+begin
+  with known as materialized (
+    select t.run_key, t.task_id, max(t.try_number) as number, max(t.claim) as claim
+    from unnest(run_keys, task_ids) as k(run_key, task_id)
+    join try_hot t on t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}'
+    group by t.run_key, t.task_id),
+  closed as (
+    update try_hot t set state = 'lost', ended_at = clock_timestamp(),
+      reason = 'the row of its task was deleted'
+    from known k
+    where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}'
+      and t.ended_at is null)
+  update task_hot t set try_number = t.try_number + k.number, claim = k.claim,
+    max_tries = greatest(t.max_tries, k.number + 1)
+  from known k
+  where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}';
+end $$;
+
 create function add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[],
   reasons text[], profiles int[], max_tries int[], pools text[], pool_slots int[], queues text[],
   executors text[], priorities int[], retry_delays float8[], retry_backoffs float8[],
-  max_retry_delays float8[], execution_timeouts float8[])
+  max_retry_delays float8[], execution_timeouts float8[], fresh boolean)
 returns void
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
@@ -497,7 +534,7 @@ set enable_nestloop = off
 as $$
 -- First rows of tasks, whose run the caller holds or has made. What most tasks of a batch have in
 -- common (pool, queue, retries, …) comes once per distinct combination, as a profile. The plan
--- hashes the profiles: there may be one, or hundreds.
+-- hashes the profiles: there may be one, or hundreds. `fresh`: the runs are new.
 #variable_conflict use_column
 declare
   at timestamptz := clock_timestamp();
@@ -518,6 +555,9 @@ begin
     with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
       retry_backoff, max_retry_delay, execution_timeout, profile)
     on p.profile = n.profile;
+  if not fresh then
+    perform follow_tries(run_keys, task_ids);
+  end if;
 end $$;
 
 create function due_in() returns table (decide float8, admit float8, make float8)

@@ -1,0 +1,176 @@
+"""T20: a run goes on with the graph that it started with, or fails and says why.
+
+A task that waits for its retry disappears from the file, or the row of a task is deleted by hand:
+the run is not green unless the task has really run, it does not keep its place for ever, and the
+scheduler goes on as the same process. What a task has done before it vanished stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cases.breaks import Break
+from cases.deployment import Deployment, deployed
+from flow.store.connect import connect
+from waiting import wait_until
+
+BREAKS = [
+    # A run gets the latest graph as soon as there is one.
+    Break(
+        "engine/flow/store/migrations/versions/0001_core.sql",
+        "  left join dag_version v on v.dag_id = r.dag_id and v.number = r.version\n",
+        "  left join dag d on d.dag_id = r.dag_id\n"
+        "  left join dag_version v on v.dag_id = r.dag_id and v.number = d.version\n",
+    ),
+    # A row that is made again begins with the first number once more.
+    Break(
+        "engine/flow/store/tasks.py",
+        '            "fresh": fresh,\n',
+        '            "fresh": True,\n',
+    ),
+    # Nobody looks for runs that nobody looks after.
+    Break(
+        "engine/flow/roles/schedule/sweep.py",
+        "        wakeups.wake_runs(conn, [(run_key, None, None) for run_key in forgotten])\n",
+        "",
+    ),
+]
+
+SETTINGS = {"scheduler.sweep_interval": 1}
+
+DAG = """
+    import os
+    from datetime import timedelta
+    from flow import DAG, get_current_context, task
+    from marks import mark
+
+    def told(name):
+        return lambda context: open(os.environ["CASE_MARKS"] + "/" + name, "a").write("x")
+
+    def is_there(name):
+        return os.path.exists(os.path.join(os.environ["CASE_MARKS"], name))
+
+    with DAG(
+        {dag_id!r}, schedule=None, max_active_runs=1, on_success_callback=told({dag_id!r} + ".ok"),
+        on_failure_callback=told({dag_id!r} + ".bad"),
+    ):
+
+        @task
+        def a():
+            mark("a", {dag_id!r})
+
+        @task(retries=1, retry_delay=timedelta(seconds={delay}))
+        def b():
+            mark("b", {dag_id!r})
+            if get_current_context()["ti"].try_number == 1 and not is_there({dag_id!r} + ".go"):
+                raise RuntimeError("the first try fails")
+
+        {body}
+    """
+BOTH = "a() >> b()"
+ALONE = "a()"
+
+
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    with deployed(SETTINGS) as made:
+        for dag_id, delay in (("vanishing", 8), ("deleted", 3), ("unheard", 3_600)):
+            made.write(f"{dag_id}.py", DAG.format(dag_id=dag_id, delay=delay, body=BOTH))
+        made.up()
+        made.wait_for_dags("vanishing", "deleted", "unheard")
+        yield made
+
+
+def scheduler(deployment: Deployment) -> list[int]:
+    """The process ids of the schedulers."""
+    roles = deployment.ask("status", codes=(0, 1))["roles"]
+    return [role["pid"] for role in roles if role["role"] == "schedule" and role["healthy"]]
+
+
+def called_back(deployment: Deployment, name: str) -> bool:
+    return (deployment.folder / "m" / name).exists()
+
+
+def run_until_retry(deployment: Deployment, dag_id: str) -> str:
+    """Start a run and wait until its second task waits for its retry; its id."""
+    run_id = deployment.run(dag_id)
+    wait_until(
+        lambda: deployment.states(dag_id, run_id)["b"] == "up_for_retry", "b waiting for its retry"
+    )
+    return run_id
+
+
+def goes_on(deployment: Deployment, dag_id: str, pids: list[int]) -> None:
+    """The next run starts and succeeds, and the scheduler is the one that was there before."""
+    (deployment.folder / "m" / f"{dag_id}.go").touch()
+    assert deployment.run_to_end(dag_id)["state"] == "success"
+    assert scheduler(deployment) == pids
+    assert "Traceback" not in deployment.roles[0].text()
+
+
+def delete_row(deployment: Deployment, dag_id: str) -> None:
+    """Delete the row of the second task of the unfinished run, as somebody might in a shell."""
+    with connect(deployment.embedded.dsn, name="case") as conn:
+        done = conn.execute("delete from task_hot where dag_id = %s and task_id = 'b'", (dag_id,))
+    assert done.rowcount == 1
+
+
+def test_a_task_that_vanishes_while_it_waits_is_not_dropped(deployment: Deployment) -> None:
+    pids = scheduler(deployment)
+    run_id = run_until_retry(deployment, "vanishing")
+    deployment.write("vanishing.py", DAG.format(dag_id="vanishing", delay=8, body=ALONE))
+    wait_until(
+        lambda: deployment.ask("dags", "show", "--", "vanishing")["version"] == 2,
+        "the second version",
+    )
+    ended = deployment.wait_for_run("vanishing", run_id)
+    # Its graph is the old one; the code of a plain folder is the latest, where b is no more.
+    assert (ended["state"], ended["version"]) == ("failed", 1)
+    assert deployment.states("vanishing", run_id) == {"a": "success", "b": "failed"}
+    first, second = deployment.tries("vanishing", run_id, "b")
+    assert first["state"] == "failed"
+    assert second["reason"].startswith("code_missing")
+    wait_until(lambda: called_back(deployment, "vanishing.bad"), "the failure callback")
+    assert not called_back(deployment, "vanishing.ok")
+    assert [mark.event for mark in deployment.marks("vanishing")] == ["a", "b"]
+    goes_on(deployment, "vanishing", pids)
+    assert set(deployment.states("vanishing", run_id)) == {"a", "b"}  # its history stays
+
+
+def test_a_row_that_is_deleted_while_it_waits_is_made_again(deployment: Deployment) -> None:
+    pids = scheduler(deployment)
+    run_id = run_until_retry(deployment, "deleted")
+    delete_row(deployment, "deleted")
+    assert deployment.wait_for_run("deleted", run_id)["state"] == "success"
+    assert deployment.states("deleted", run_id) == {"a": "success", "b": "success"}
+    assert [one["state"] for one in deployment.tries("deleted", run_id, "b")] == [
+        "failed",
+        "success",
+    ]
+    assert [(m.event, m.try_number) for m in deployment.marks("deleted")] == [
+        ("a", 1),
+        ("b", 1),
+        ("b", 2),
+    ]
+    goes_on(deployment, "deleted", pids)
+
+
+def test_a_row_that_is_deleted_with_nothing_to_announce_it_is_made_again(
+    deployment: Deployment,
+) -> None:
+    """Not even its own retry would come before an hour has passed."""
+    pids = scheduler(deployment)
+    run_id = run_until_retry(deployment, "unheard")
+    delete_row(deployment, "unheard")
+    with connect(deployment.embedded.dsn, name="case") as conn:
+        conn.execute("delete from wakeup where task_id = 'b'")
+    assert deployment.wait_for_run("unheard", run_id)["state"] == "success"
+    assert [one["state"] for one in deployment.tries("unheard", run_id, "b")] == [
+        "failed",
+        "success",
+    ]
+    goes_on(deployment, "unheard", pids)
+    checked = deployment.flow("db", "check", "--all")
+    assert (checked.code, checked.out) == (0, "")

@@ -1,0 +1,140 @@
+"""T29: a DAG never has more running runs than its limit, the oldest goes first, and all go.
+
+Thirty past runs are cleared at once, beside a DAG with a thousand queued runs, with two schedulers.
+How many runs of a DAG are there at a time, and in which order they start, is judged from what their
+tasks mark; another DAG does not have to wait for any of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from cases import marker_file
+from cases.breaks import Break
+from cases.deployment import OVER, Deployment, deployed
+from flow.store.connect import connect
+from waiting import wait_until
+
+NEEDS = ["flow backfill"]  # has a limit of its own
+
+BREAKS = [
+    # One run too many.
+    Break(
+        "engine/flow/roles/schedule/creation.py",
+        "dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag",
+        "1 + dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag",
+    ),
+    # The newest queued run starts first.
+    Break(
+        "engine/flow/store/runs.py",
+        "and not q.paused order by q.logical_date, q.run_key limit d.room) as first\n",
+        "and not q.paused order by q.logical_date desc, q.run_key desc limit d.room) as first\n",
+    ),
+    # A run that has ended lets nobody start.
+    Break(
+        "engine/flow/roles/schedule/write.py",
+        '        rows.named.add(("dag", one.dag_id))  # a queued run may start\n',
+        "",
+    ),
+]
+
+DAYS = 30
+QUEUED = 1_000
+DAG = """
+    import time
+    from flow import DAG, get_current_context, task
+    from marks import mark
+
+    def make(dag_id, **settings):
+        with DAG(dag_id, default_args={"retries": 0}, **settings):
+
+            @task
+            def work():
+                context = get_current_context()
+                mark(context["ds"] + ".start", dag_id)
+                time.sleep(0.2)
+                mark(context["ds"] + ".end", dag_id)
+
+            work()
+
+    daily = dict(schedule="@daily", start_date="2026-01-01", end_date="2026-01-30", catchup=True)
+    make("cleared", max_active_runs=1, **daily)
+    make("crowded", max_active_runs=1, schedule=None)
+    make("simple", schedule=None)
+    """
+
+
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    with deployed({"worker.slots": 4}) as made:
+        made.write("three.py", DAG)
+        made.up("--schedulers", "2")
+        made.wait_for_dags("cleared", "crowded", "simple")
+        yield made
+
+
+def runs(deployment: Deployment, dag_id: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = deployment.ask("runs", "list", "--all", "--", dag_id)
+    return found
+
+
+def all_over(deployment: Deployment) -> bool:
+    found = runs(deployment, "cleared")
+    return len(found) == DAYS and all(run["state"] in OVER for run in found)
+
+
+def crowd(deployment: Deployment) -> None:
+    """Put many runs into the queue of a DAG at once, as many commands would."""
+    first = deployment.run("crowded")
+    with connect(deployment.embedded.dsn, name="case") as conn:
+        conn.execute(
+            """insert into run (dag_id, version, run_id, run_type, state, logical_date,
+                 data_interval_start, data_interval_end, interval_run)
+               select dag_id, version, 'crowd_' || n, 'manual', 'queued', at, at, at, false
+               from run, generate_series(1, %(count)s) as n,
+                 lateral (select logical_date + make_interval(secs => n) as at) as its
+               where run_id = %(run_id)s""",
+            {"count": QUEUED, "run_id": first},
+        )
+        conn.execute("insert into wakeup (kind, name) values ('dag', 'crowded')")
+
+
+def test_cleared_runs_go_one_by_one_and_the_oldest_first(deployment: Deployment) -> None:
+    wait_until(lambda: all_over(deployment), "the first pass of all days", seconds=120, pause=0.5)
+    before = len(deployment.marks("cleared"))
+    crowd(deployment)
+    done = deployment.flow(
+        "clear", "cleared", "--from", "2026-01-01", "--to", "2026-01-30", "--yes"
+    )
+    assert done.code == 0, done.err
+    simple = deployment.run("simple")
+    looks = 0
+    while not all_over(deployment):
+        found = deployment.ask("runs", "list", "--all", "--state", "running")
+        running = Counter(run["dag_id"] for run in found)
+        assert max(running["cleared"], running["crowded"]) <= 1
+        looks += 1
+    assert looks > 1
+    assert deployment.wait_for_run("simple", simple)["state"] == "success"
+    for dag_id in ("cleared", "crowded"):
+        assert marker_file.overlaps(deployment.marks(dag_id)) == []
+    again = [mark.event for mark in deployment.marks("cleared")[before:]]
+    days = [f"2026-01-{day:02}" for day in range(1, DAYS + 1)]
+    assert again == [f"{day}.{event}" for day in days for event in ("start", "end")]
+    assert {run["state"] for run in runs(deployment, "cleared")} == {"success"}
+
+
+def test_nobody_waits_for_the_queue_of_another_dag(deployment: Deployment) -> None:
+    """The simple run was started after all of the others, and had not to wait for them."""
+    [simple] = deployment.marks("simple")[:1]
+    crowd_before = [mark for mark in deployment.marks("crowded") if mark.at < simple.at]
+    cleared_after = [mark for mark in deployment.marks("cleared") if mark.at > simple.at]
+    assert len(crowd_before) < QUEUED
+    assert cleared_after, "the simple run came last"
+    order = [mark.at for mark in deployment.marks("crowded")]
+    assert order == sorted(order)
+    checked = deployment.flow("db", "check", "--all")
+    assert (checked.code, checked.out) == (0, "")
