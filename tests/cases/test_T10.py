@@ -29,7 +29,7 @@ BREAKS = [
     Break("engine/flow/ops/deleting.py", "            if once:\n", "            if False:\n"),
     # Whoever plans once plans again.
     Break(
-        "engine/flow/timetables/kinds.py",
+        "engine/flow/timetables/single.py",
         "return Interval(only, only) if cursor is None else None",
         "return Interval(only, only) if cursor != start_date else None",
     ),
