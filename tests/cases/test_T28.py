@@ -18,6 +18,10 @@ from cases.deployment import Deployment, deployed
 from waiting import wait_until
 
 BREAKS = [
+    # Nobody says what is waited for.
+    Break(
+        "engine/flow/decide/explain.py", "    if task_id in decision.closed:\n", "    if False:\n"
+    ),
     # A skipped previous instance blocks.
     Break(
         "engine/flow/decide/past.py",
@@ -123,6 +127,13 @@ def wait_for(deployment: Deployment, dag_id: str, run_id: str, event: str) -> No
     wait_until(lambda: event in events(deployment, dag_id, run_id), f"{event} of {run_id}")
 
 
+def why(deployment: Deployment, dag_id: str, run_id: str) -> list[tuple[str, str]]:
+    """Why t2 of a run waits."""
+    answer = deployment.ask("why", "--", dag_id, run_id, "t2")
+    assert answer["verdict"] == "waits"
+    return [(reason["code"], reason["text"]) for reason in answer["reasons"]]
+
+
 def ended_at(deployment: Deployment, dag_id: str, run_id: str, task_id: str) -> datetime:
     tasks = deployment.ask("tasks", "list", "--", dag_id, run_id)
     [text] = [task["ended_at"] for task in tasks if task["task_id"] == task_id]
@@ -152,6 +163,9 @@ def test_a_skip_overtakes_or_waits_as_the_task_says(deployment: Deployment, dag_
         )
         assert deployment.states(dag_id, two)["t2"] == "none"
         assert deployment.states(dag_id, three)["t2"] == "none"
+        assert why(deployment, dag_id, two) == [
+            ("past_unfinished", f"the previous run has not got there: t2 of {one} is running")
+        ]
     (deployment.folder / "m" / "go").touch()
     for run_id in (one, two, three):
         assert deployment.wait_for_run(dag_id, run_id)["state"] == "success"

@@ -59,6 +59,7 @@ class Code(StrEnum):
     QUEUE_UNSERVED = "queue_unserved"
     RUN_FULL = "run_full"
     DAG_FULL = "dag_full"
+    LIMIT = "limit"
     POOL_FULL = "pool_full"
     POOL_TOO_SMALL = "pool_too_small"
     POOL_HOLDER = "pool_holder"
@@ -123,6 +124,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.QUEUE_UNSERVED: "no live worker serves queue {queue} of executor {executor}",
     Code.RUN_FULL: "max_active_tasks: {used} of {limit} tasks of the run are active",
     Code.DAG_FULL: "concurrency: {used} of {limit} tasks of the DAG are active over all its runs",
+    Code.LIMIT: "another limit is full: {limit}",
     Code.POOL_FULL: "pool {pool}: {used} of {limit} slots used, and it needs {slots}",
     Code.POOL_TOO_SMALL: "pool {pool} has {limit} slots in all, and it needs {slots}: it can never "
     "start",

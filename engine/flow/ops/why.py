@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from flow.dates import looks_like_date, parse_date
@@ -16,7 +17,14 @@ from flow.errors import NotFound
 from flow.graph import Graph
 from flow.graph.plan import intervals
 from flow.ops.deployment import Deployment
-from flow.ops.references import RunAndGraph, find_dag, find_run, find_task, load_graph
+from flow.ops.references import (
+    RunAndGraph,
+    find_dag,
+    find_run,
+    find_task,
+    load_graph,
+    load_graphs,
+)
 from flow.ops.task_references import TaskReference
 from flow.ops.why_task import OpenRun, TaskAnswer, Verdict, why_not_started, why_task
 from flow.states import FINISHED, FINISHED_RUNS, RunState, TaskState
@@ -121,7 +129,7 @@ def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> tuple[View
         asking = Asking(found.run_key, graph, decision.past, view.past)
         past = look_back(
             conn,
-            lambda hashes: {key: load_graph(conn, key) for key in hashes},
+            partial(load_graphs, conn),
             [asking],
             hold=False,
         )

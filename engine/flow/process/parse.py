@@ -5,19 +5,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from flow.authoring import runtime
-from flow.authoring.collect import collecting
 from flow.authoring.dag import DAG
-from flow.authoring.group import TaskGroup
-from flow.authoring.relations import chain
 from flow.authoring.serialise import to_spec
-from flow.authoring.task_decorator import task
 from flow.errors import ProtocolError
 from flow.graph import encode
 from flow.process import ahead, import_limits, output, trace
@@ -27,17 +22,6 @@ from flow.process.load import load_file
 from flow.process.messages import Parsed, ParseJob
 
 _MOST_WARNINGS: Final = 50
-_ONCE: Final = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-def warm_up() -> None:
-    """Make a DAG and its spec, as every import does: what Python and libraries find out by this
-    once, a process that is forked from this one has from its beginning."""
-    with collecting(__file__), DAG("warm_up", schedule="@daily", start_date=_ONCE) as dag:
-        with TaskGroup("group"):
-            step = task(task_id="step")(abs)
-        chain(*[step.override(task_id=f"step_{number}")(number) for number in range(2)])
-    encode(to_spec(dag))
 
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
@@ -112,6 +96,3 @@ def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple
         if Path(warning.filename).is_relative_to(root)
     }
     return tuple(said)[:_MOST_WARNINGS]
-
-
-warm_up()

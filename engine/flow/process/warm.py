@@ -108,9 +108,9 @@ def _run(file: str, folder: str) -> None:
         outcome = attempt(job, time.monotonic(), Stop())
         if outcome.state != TaskState.SUCCESS:
             raise RuntimeError(outcome.reason)
-        for word in (outcome, Finished(peak_rss=0, cpu_time=0.0)):
+        parsed, _ = parse(ParseJob(file=file, root=folder))
+        for word in (outcome, Finished(peak_rss=0, cpu_time=0.0), parsed):
             line.send(word)
-        line.send(parse(ParseJob(file=file, root=folder)))
 
 
 @contextmanager
