@@ -36,6 +36,7 @@ class Collection:
     """
 
     def __init__(self, path: Path, default_timezone: str) -> None:
+        self.given = str(path)
         self.path = path.resolve()
         self.default_timezone = default_timezone
         self._found: dict[str, Found] = {}
@@ -69,9 +70,9 @@ class Collection:
         outside of `root`, the DAG folder; a DAG made by another file within it belongs to that.
         """
         for dag in dags:
-            made_in = Path(dag.origin.file).resolve()
             if self.get(dag.dag_id) is dag:
                 continue
+            made_in = Path(dag.origin.file).resolve()
             if made_in == self.path:
                 self.add(dag, dag.origin.line)
             elif not made_in.is_relative_to(root.resolve()):
@@ -79,7 +80,7 @@ class Collection:
 
     def note_dag(self, dag: DAG, made: Origin) -> None:
         """Take a DAG that has just been made, if this file made it."""
-        if dag.auto_register and Path(made.file).resolve() == self.path:
+        if dag.auto_register and self._is_ours(made.file):
             self.add(dag, made.line)
 
     def note_task(self, task: BaseOperator) -> None:
@@ -88,8 +89,12 @@ class Collection:
 
     def note_factory(self, factory: DagFunction) -> None:
         """Remember a `@dag` function, so that one that was never called is found."""
-        if Path(factory.origin.file).resolve() == self.path:
+        if self._is_ours(factory.origin.file):
             self._factories.append(factory)
+
+    def _is_ours(self, file: str) -> bool:
+        """Whether a file is this one, by whatever name."""
+        return file == self.given or Path(file).resolve() == self.path
 
     def warn_of_factories(self) -> None:
         """Warn of each `@dag` function that made no DAG."""

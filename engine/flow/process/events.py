@@ -77,5 +77,10 @@ class ZygoteDied:
     exit_code: int | None
     signal: int | None
 
+    @property
+    def how(self) -> str:
+        """By which signal or with which exit code it died, for people."""
+        return f"signal {self.signal}" if self.signal is not None else f"exit code {self.exit_code}"
+
 
 Event = ZygoteReady | JobStarted | ChildMessage | JobEnded | JobGone | ZygoteDied

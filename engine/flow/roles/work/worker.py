@@ -64,7 +64,12 @@ class Worker:
         self.marker = marker.Marker(settings.home)
         # An embedded server that was started again by this process has moved up to it.
         server = Server(settings.home)
-        self.host = Host(self.marker.text, user=settings.task_user, keep=lambda: server.pids)
+        self.host = Host(
+            self.marker.text,
+            spare=settings.spare,
+            user=settings.task_user,
+            keep=lambda: server.pids,
+        )
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -104,7 +109,7 @@ class Worker:
             case JobGone(job_id):
                 del self._leaving[job_id]
             case ZygoteDied(job_ids):
-                log.error("the zygote died (%s); starting another", _how(event))
+                log.error("the zygote died (%s); starting another", event.how)
                 for job_id in job_ids:
                     self._lose(job_id)
                 self.host.restart()
@@ -405,7 +410,3 @@ class Worker:
 
     def _tries(self) -> dict[int, HeldTry]:
         return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
-
-
-def _how(died: ZygoteDied) -> str:
-    return f"signal {died.signal}" if died.signal is not None else f"exit code {died.exit_code}"
