@@ -22,7 +22,8 @@ class Signature:
     """What an `__init__` takes by name."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        parameters = list(inspect.signature(function).parameters.values())[1:]
+        self.whole = inspect.signature(function)
+        parameters = list(self.whole.parameters.values())[1:]
         self.names = frozenset(p.name for p in parameters if p.kind in _NAMED)
         self.required = tuple(
             p.name for p in parameters if p.kind in _NAMED and p.default is inspect.Parameter.empty
@@ -98,7 +99,7 @@ def checked(owner: str, words: Vocabulary) -> Callable[[Callable[P, R]], Callabl
             where = caller()
             taken: Any = supported(owner, kwargs, signature.names, words, where)
             try:
-                inspect.signature(init).bind(*args, **taken)
+                signature.whole.bind(*args, **taken)
             except TypeError as error:
                 raise AuthoringError(f"{where}: {owner}: {error}") from None
             return init(*args, **taken)

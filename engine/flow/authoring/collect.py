@@ -36,6 +36,7 @@ class Collection:
     """
 
     def __init__(self, path: Path, default_timezone: str) -> None:
+        self.given = str(path)
         self.path = path.resolve()
         self.default_timezone = default_timezone
         self._found: dict[str, Found] = {}
@@ -92,6 +93,8 @@ class Collection:
 
     def _is_own(self, file: str) -> bool:
         """Whether a source file is this one, or a module at the top of it if it is an archive."""
+        if file == self.given:
+            return True
         path = Path(file).resolve()
         return path == self.path or path.parent == self.path
 

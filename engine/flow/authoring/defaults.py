@@ -46,9 +46,10 @@ def with_defaults(init: Callable[..., None]) -> Callable[..., None]:
             raise AuthoringError(
                 f"{where}: {owner} takes keyword arguments only", f"write {owner}(task_id='…', …)"
             )
-        for name in signature.names & self.defaults.keys():
-            self.defaults_taken.add(name)
-            given.setdefault(name, self.defaults[name])
+        if self.defaults:
+            for name in signature.names & self.defaults.keys():
+                self.defaults_taken.add(name)
+                given.setdefault(name, self.defaults[name])
         if not signature.open:
             for name in given.keys() - signature.names:
                 raise unknown(owner, name, signature.names, TASK, where)
@@ -71,9 +72,10 @@ def with_base_defaults(init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
     def wrapped(self: BaseOperator, *args: Any, **given: Any) -> None:
         owner = type(self).__name__
-        for name in self.defaults.keys() & _REFUSABLE - self.defaults_taken - given.keys():
-            self.defaults_taken.add(name)
-            given[name] = self.defaults[name]
+        if self.defaults:
+            for name in self.defaults.keys() & _REFUSABLE - self.defaults_taken - given.keys():
+                self.defaults_taken.add(name)
+                given[name] = self.defaults[name]
         _refuse_mail(owner, given, self.origin)
         similar = type(self).argument_names
         inner(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from flow.authoring import collect, scope
 from flow.authoring.arguments import Signature, not_yet
-from flow.authoring.callbacks import Callbacks, callback_tuple
+from flow.authoring.callbacks import Callback, Callbacks, callback_tuple
 from flow.authoring.defaults import defaults_for, with_base_defaults, with_defaults
 from flow.authoring.durations import duration, optional_duration
 from flow.authoring.ids import legal_id
@@ -97,6 +97,43 @@ class BaseOperator(Node, metaclass=OperatorType):
     origin: Origin
     defaults: dict[str, Any]
     defaults_taken: set[str]
+    task_id: str
+    owner: str
+    retries: int
+    retry_delay: timedelta
+    retry_exponential_backoff: float
+    max_retry_delay: timedelta | None
+    start_date: datetime | None
+    end_date: datetime | None
+    wait_for_downstream: bool
+    depends_on_past: bool
+    ignore_first_depends_on_past: bool
+    wait_for_past_depends_before_skipping: bool
+    _params: dict[str, Any]
+    default_args: dict[str, Any]
+    priority_weight: int
+    weight_rule: str
+    queue: str
+    pool: str
+    pool_slots: int
+    execution_timeout: timedelta | None
+    on_execute_callback: tuple[Callback, ...]
+    on_failure_callback: tuple[Callback, ...]
+    on_success_callback: tuple[Callback, ...]
+    on_retry_callback: tuple[Callback, ...]
+    on_skipped_callback: tuple[Callback, ...]
+    pre_execute_hook: Hook | None
+    post_execute_hook: Hook | None
+    trigger_rule: TriggerRule
+    executor: str
+    do_xcom_push: bool
+    multiple_outputs: bool
+    render_template_as_native_obj: bool | None
+    logger_name: str | None
+    task_display_name: str | None
+    doc_md: str | None
+    doc: str | None
+    task_group: TaskGroup | None
     _dag: DAG | None = None
     _finished: bool = False
 
@@ -146,45 +183,49 @@ class BaseOperator(Node, metaclass=OperatorType):
         doc_rst: str | None = None,
     ) -> None:
         where = self.origin
-        self.task_id = legal_id("task_id", task_id, where)
-        self.owner = owner
-        self.retries = whole_number("retries", retries or 0, where, least=0)
-        self.retry_delay = duration("retry_delay", retry_delay, where)
-        self.retry_exponential_backoff = backoff(retry_exponential_backoff, where)
-        self.max_retry_delay = optional_duration("max_retry_delay", max_retry_delay, where)
-        self.start_date = start_date
-        self.end_date = end_date
-        self.wait_for_downstream = bool(wait_for_downstream)
-        self.depends_on_past = bool(depends_on_past) or self.wait_for_downstream
-        self.ignore_first_depends_on_past = bool(ignore_first_depends_on_past)
-        self.wait_for_past_depends_before_skipping = bool(wait_for_past_depends_before_skipping)
-        self._params = dict(params or {})
-        self.default_args = dict(default_args or {})
-        self.priority_weight = whole_number("priority_weight", priority_weight, where)
-        self.weight_rule = _weight_rule(weight_rule, where)
-        self.queue = queue
-        self.pool = pool or DEFAULT_POOL
-        self.pool_slots = whole_number("pool_slots", pool_slots, where, least=1)
-        self.execution_timeout = optional_duration(
-            "execution_timeout", execution_timeout, where, seconds=False
+        # At once, past `__setattr__`: a file makes many tasks, in the process of each of them, and
+        # templates among these are found when all of `__init__` has run.
+        self.__dict__.update(
+            task_id=legal_id("task_id", task_id, where),
+            owner=owner,
+            retries=whole_number("retries", retries or 0, where, least=0),
+            retry_delay=duration("retry_delay", retry_delay, where),
+            retry_exponential_backoff=backoff(retry_exponential_backoff, where),
+            max_retry_delay=optional_duration("max_retry_delay", max_retry_delay, where),
+            start_date=start_date,
+            end_date=end_date,
+            wait_for_downstream=bool(wait_for_downstream),
+            depends_on_past=bool(depends_on_past or wait_for_downstream),
+            ignore_first_depends_on_past=bool(ignore_first_depends_on_past),
+            wait_for_past_depends_before_skipping=bool(wait_for_past_depends_before_skipping),
+            _params=dict(params or {}),
+            default_args=dict(default_args or {}),
+            priority_weight=whole_number("priority_weight", priority_weight, where),
+            weight_rule=_weight_rule(weight_rule, where),
+            queue=queue,
+            pool=pool or DEFAULT_POOL,
+            pool_slots=whole_number("pool_slots", pool_slots, where, least=1),
+            execution_timeout=optional_duration(
+                "execution_timeout", execution_timeout, where, seconds=False
+            ),
+            on_execute_callback=callback_tuple("on_execute_callback", on_execute_callback, where),
+            on_failure_callback=callback_tuple("on_failure_callback", on_failure_callback, where),
+            on_success_callback=callback_tuple("on_success_callback", on_success_callback, where),
+            on_retry_callback=callback_tuple("on_retry_callback", on_retry_callback, where),
+            on_skipped_callback=callback_tuple("on_skipped_callback", on_skipped_callback, where),
+            pre_execute_hook=pre_execute,
+            post_execute_hook=post_execute,
+            trigger_rule=_trigger_rule(trigger_rule, where),
+            executor=executor or DEFAULT_EXECUTOR,
+            do_xcom_push=do_xcom_push,
+            multiple_outputs=multiple_outputs,
+            render_template_as_native_obj=render_template_as_native_obj,
+            logger_name=logger_name,
+            task_display_name=task_display_name or None,
+            doc_md=doc_md,
+            doc=doc or doc_rst or doc_json or doc_yaml,
+            task_group=None,
         )
-        self.on_execute_callback = callback_tuple("on_execute_callback", on_execute_callback, where)
-        self.on_failure_callback = callback_tuple("on_failure_callback", on_failure_callback, where)
-        self.on_success_callback = callback_tuple("on_success_callback", on_success_callback, where)
-        self.on_retry_callback = callback_tuple("on_retry_callback", on_retry_callback, where)
-        self.on_skipped_callback = callback_tuple("on_skipped_callback", on_skipped_callback, where)
-        self.pre_execute_hook = pre_execute
-        self.post_execute_hook = post_execute
-        self.trigger_rule = _trigger_rule(trigger_rule, where)
-        self.executor = executor or DEFAULT_EXECUTOR
-        self.do_xcom_push = do_xcom_push
-        self.multiple_outputs = multiple_outputs
-        self.render_template_as_native_obj = render_template_as_native_obj
-        self.logger_name = logger_name
-        self.task_display_name = task_display_name or None
-        self.doc_md = doc_md
-        self.doc = doc or doc_rst or doc_json or doc_yaml
-        self.task_group: TaskGroup | None = None
         self._join(dag, task_group)
 
     def _join(self, dag: DAG | None, group: TaskGroup | None) -> None:

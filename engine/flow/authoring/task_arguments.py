@@ -15,6 +15,8 @@ RENAMED_RULES: Final = {"dummy": "always", "none_failed_or_skipped": "none_faile
 
 def trigger_rule(value: str, where: Origin) -> TriggerRule:
     """The rule named `value`. Raises `InvalidDag` naming the nearest rule."""
+    if isinstance(value, TriggerRule):
+        return value
     try:
         return TriggerRule(value)
     except ValueError:

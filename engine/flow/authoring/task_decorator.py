@@ -52,7 +52,7 @@ class TaskFunction:
         operator = self.operator_class(
             python_callable=self.function, op_args=args, op_kwargs=kwargs, **arguments
         )
-        if not operator.doc and not operator.doc_md:
+        if self.function.__doc__ and not operator.doc and not operator.doc_md:
             operator.doc_md = inspect.getdoc(self.function)
         return XComArg(operator)
 

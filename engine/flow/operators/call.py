@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from flow.authoring.arguments import nearest
 from flow.authoring.context import GONE
@@ -87,38 +87,61 @@ def check_call(
 
     `extra` are names that the context has for this call besides the usual ones.
     """
+    # Only names and the number of arguments decide, so many tasks of one function are one look.
+    shape = len(args), frozenset(kwargs), frozenset(extra)
+    try:
+        misfit = _known_misfit(function, *shape)
+    except TypeError:  # a callable object without a hash
+        misfit = _misfit(function, *shape)
+    if misfit is not None:
+        raise AuthoringError(f"{where}: {misfit.message}", misfit.hint)
+
+
+class _Misfit(NamedTuple):
+    message: str
+    hint: str
+
+
+def _misfit(
+    function: Callable[..., Any], number: int, given: frozenset[str], extra: frozenset[str]
+) -> _Misfit | None:
+    """Why a call with so many arguments and those given by name can only fail."""
     parameters = parameters_of(function)
     if parameters is None:
-        return
+        return None
     name = getattr(function, "__name__", repr(function))
     offered = {p.name for p in parameters if p.kind in _NAMED and p.name in CONTEXT_KEYS}
     offered |= {p.name for p in parameters if p.name in extra}
-    positional = {p.name for p in [p for p in parameters if p.kind in _POSITIONAL][: len(args)]}
+    positional = {p.name for p in [p for p in parameters if p.kind in _POSITIONAL][:number]}
     try:
         _signature_of(function).bind(
-            *args, **dict.fromkeys(offered - positional, None) | dict(kwargs)
+            *(None,) * number, **dict.fromkeys((offered - positional) | given)
         )
     except TypeError as error:
-        raise AuthoringError(
-            f"{where}: {name}() cannot be called like this: {error}",
-            _hint(parameters, kwargs, positional, offered),
-        ) from None
+        return _Misfit(
+            f"{name}() cannot be called like this: {error}",
+            _hint(parameters, given, positional, offered),
+        )
+    return None
+
+
+_known_misfit = lru_cache(maxsize=256)(_misfit)
 
 
 def _hint(
     parameters: list[inspect.Parameter],
-    kwargs: Mapping[str, Any],
+    names_given: frozenset[str],
     positional: set[str],
     offered: set[str],
 ) -> str:
     for parameter in parameters:
-        if parameter.name in GONE and parameter.name not in kwargs:
+        if parameter.name in GONE and parameter.name not in names_given:
             return f"the context has no {parameter.name}; {GONE[parameter.name]}"
     names = {p.name for p in parameters if p.kind in _NAMED}
-    for given in kwargs.keys() - names:
-        if meant := nearest(given, names - kwargs.keys()):
+    for given in sorted(names_given - names):
+        if meant := nearest(given, names - names_given):
             return f"did you mean {meant!r} instead of {given!r}?"
-    for missing in sorted(names - kwargs.keys() - positional - offered):
+    for missing in sorted(names - names_given - positional - offered):
         if meant := nearest(missing, CONTEXT_KEYS):
             return f"{missing!r} gets no value; the context has {meant!r}"
     return "give each parameter a value; those named after a context key get theirs from it"

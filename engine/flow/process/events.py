@@ -79,7 +79,7 @@ class ZygoteDied:
 
     @property
     def how(self) -> str:
-        """By what it died, in words."""
+        """By which signal or with which exit code it died, for people."""
         return f"signal {self.signal}" if self.signal is not None else f"exit code {self.exit_code}"
 
 

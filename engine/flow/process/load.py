@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import sys
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -98,9 +98,14 @@ def _new_module(file: str) -> ModuleType:
     Its name tells files of equal names apart and collides with no module that can be imported.
     """
     name = f"dag_file_{hashlib.sha256(file.encode()).hexdigest()[:12]}_{Path(file).stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None:
+    if not file.endswith(".py"):
         raise CodeMissing(f"file {file} is not a Python file", "DAG files end in .py or .zip")
-    module = importlib.util.module_from_spec(spec)
+    # What importlib.util makes of a file, without its search for a loader that fits.
+    loader = SourceFileLoader(name, file)
+    spec = ModuleSpec(name, loader, origin=file)
+    spec.has_location = True
+    module = ModuleType(name)
+    module.__spec__, module.__loader__ = spec, loader
+    module.__file__, module.__package__ = file, ""
     sys.modules[name] = module
     return module

@@ -38,6 +38,12 @@ class Settings:
     task_user: TaskUser | None = None
 
     @property
+    def spare(self) -> int:
+        """How many processes are forked ahead of their tries; what that spares is not more with
+        more of them (`flow.process.stock`)."""
+        return max(1, min(4, self.slots))
+
+    @property
     def lease(self) -> float:
         """Seconds from before a heartbeat was sent to the end of every try it covers."""
         return self.lost_after * self.lease_ratio

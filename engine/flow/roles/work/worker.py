@@ -56,7 +56,12 @@ class Worker:
         self.marker = marker.Marker(settings.home)
         # An embedded server that was started again by this process has moved up to it.
         server = Server(settings.home)
-        self.host = Host(self.marker.text, user=settings.task_user, keep=lambda: server.pids)
+        self.host = Host(
+            self.marker.text,
+            spare=settings.spare,
+            user=settings.task_user,
+            keep=lambda: server.pids,
+        )
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
