@@ -126,7 +126,7 @@ class Parser:
             with selectors.DefaultSelector() as selector:
                 selector.register(self, selectors.EVENT_READ)
                 while len(self._queue) or len(self._imports):
-                    wait(selector, self._idle_for())
+                    wait(selector, self._turn_in())
                     self.turn()
                 if self._leases.refused:
                     wait(selector, _OTHERS)
@@ -150,7 +150,8 @@ class Parser:
             self.sweep()
         self.turn()
         owed = self._storing.pay()
-        return self._idle_for() if owed is None else min(owed, self._idle_for())
+        due = max(0.0, min(self._sweep_at, self._look_at) - time.monotonic())
+        return min(due, self._turn_in(), due if owed is None else owed)
 
     def sweep(self) -> None:
         """Look at the folders once and let what should be parsed wait for it."""
@@ -190,10 +191,13 @@ class Parser:
             if not self._start(waiting):
                 self._queue.done(waiting.path)
 
-    def _idle_for(self) -> float:
+    def _turn_in(self) -> float:
+        """Seconds until `turn` has something to do by itself."""
         deadline = self._imports.next_deadline(SLOW)
-        due = [self._sweep_at, self._look_at, *([] if deadline is None else [deadline])]
-        return min(max(0.0, min(due) - time.monotonic()), self._registration.due_in())
+        heartbeat = self._registration.due_in()
+        return (
+            heartbeat if deadline is None else max(0.0, min(heartbeat, deadline - time.monotonic()))
+        )
 
     def _answer(self, news: ChildMessage) -> None:
         message = news.message
