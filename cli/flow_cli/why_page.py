@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 from flow_cli.cells import counted
 
 if TYPE_CHECKING:
-    from flow.decide.reason import Reason
-    from flow.ops.why import Answer
+    from flow.ops.why import Answer, Reason
 
 
 def describe(answer: Answer) -> tuple[list[str], dict[str, Any]]:

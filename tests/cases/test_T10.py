@@ -3,9 +3,8 @@
 `@once` is one run in the life of a DAG, whatever becomes of its file, its schedule's position or
 its scheduler. A leap day's cron goes from leap year to leap year. Microseconds of a start date do
 not reach the boundaries of a cron, and those of an explicit date come back as they were given. An
-interval that ends before it starts, or where it starts, is refused, and nothing is made.
-
-Not yet: `flow runs delete`, after which `@once` may run again.
+interval that ends before it starts, or where it starts, is refused, and nothing is made. A deleted
+run of `@once` comes again, and no other.
 """
 
 from __future__ import annotations
@@ -23,12 +22,14 @@ from cases.deployment import Deployment, deployed
 from cases.scheduled import coming, intervals, moment, runs, schedule, unpause
 from waiting import wait_until
 
-NEEDS = ["flow runs delete"]
+NEEDS: list[str] = []
 
 BREAKS = [
+    # Nothing that was deleted comes again.
+    Break("engine/flow/ops/deleting.py", "            if once:\n", "            if False:\n"),
     # Whoever plans once plans again.
     Break(
-        "engine/flow/timetables/kinds.py",
+        "engine/flow/timetables/single.py",
         "return Interval(only, only) if cursor is None else None",
         "return Interval(only, only) if cursor != start_date else None",
     ),
@@ -159,6 +160,17 @@ def test_once_is_once_in_the_life_of_a_dag(deployment: Deployment, name: str) ->
     path.rename(deployment.dags / f"moved_{name}.py")
     deployment.parse()
     assert only_run(deployment, name) == first
+
+
+def test_once_comes_again_when_its_run_is_deleted(deployment: Deployment) -> None:
+    write_once(deployment, "deleted", STARTS["dated"])
+    first = only_run(deployment, "deleted")
+    deleted = deployment.ask("runs", "delete", "deleted", first["run_id"], "--yes")
+    assert deleted["comes_again"]
+    again = only_run(deployment, "deleted")
+    assert again["run_id"] == first["run_id"]
+    assert moment(again["queued_at"]) > moment(first["queued_at"])
+    assert only_run(deployment, "deleted") == again
 
 
 def test_a_killed_scheduler_makes_its_only_run_once(deployment: Deployment) -> None:

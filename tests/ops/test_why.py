@@ -136,6 +136,21 @@ class TestTaskThatWaits:
         assert answer.verdict is Verdict.WAITS
         assert said(answer)[Code.RESTARTING].startswith("it was cleared and runs again once")
 
+    def test_for_the_previous_run(self, world: World) -> None:
+        task = TaskSpec(task_id="a", operator="X", depends_on_past=True)
+        start(world, "first", tasks=[task])
+        running.run(world.deployment, Wish("sales", run_id="second"))
+        world.schedule()
+        answer = ask(world, "second", "a")
+        assert said(answer) == {
+            Code.PAST_UNFINISHED: "the previous run has not got there: a of first is queued"
+        }
+        assert answer.reasons[0].refers_to == "sales/first/a"
+        fail(world, world.claim()["a"])
+        assert list(said(ask(world, "second", "a"))) == [Code.PAST_FAILED]
+        (shown,) = ask(world, "second").tasks
+        assert shown.reasons[0].code is Code.PAST_FAILED
+
     def test_when_nobody_schedules(self, world: World) -> None:
         start(world)
         world.rows("update process set ended_at = now(), ended_reason = 'x' returning 1")
@@ -268,6 +283,13 @@ class TestRunThatIsNotThere:
         texts = said(ask(world, None))
         assert Code.DAG_GONE in texts
         assert texts[Code.IMPORT_ERROR].startswith("/dags/one.py cannot be imported since")
+
+    def test_the_dag_was_paused_by_flow(self, world: World) -> None:
+        world.define("sales", schedule="@daily", paused=True)
+        world.rows("update dag set pause_reason = '3 runs failed in a row' returning 1")
+        assert said(ask(world, None))[Code.PAUSE_REASON] == (
+            "it was paused by Flow: 3 runs failed in a row"
+        )
 
     def test_it_has_no_schedule(self, world: World) -> None:
         world.define("sales")

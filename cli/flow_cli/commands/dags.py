@@ -192,6 +192,30 @@ def errors(
     print_page(printer, page, [row_of(one) for one in page.rows], ERROR_COLUMNS, "import errors")
 
 
+@app.command(
+    cls=Command, epilog=examples("flow dags diff sales", "flow dags diff sales 3 5 -o json")
+)
+def diff(
+    context: typer.Context,
+    dag: DagArgument,
+    first: Annotated[
+        int | None,
+        typer.Argument(metavar="A", help="Number of a version; by default the last but one."),
+    ] = None,
+    second: Annotated[
+        int | None, typer.Argument(metavar="B", help="Number of another; by default the latest.")
+    ] = None,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """Show what changed between two versions of a DAG: tasks, their fields, edges, schedule."""
+    from flow.ops import dag_diff
+    from flow_cli.diff_page import describe_diff
+
+    with opened(context) as deployment:
+        found = dag_diff.diff(deployment, dag, first, second)
+    Output(output).lines(*describe_diff(found))
+
+
 def _consequences(one: Unpaused) -> list[str]:
     from zoneinfo import ZoneInfo
 

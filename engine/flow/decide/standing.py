@@ -47,9 +47,11 @@ def why_ready(candidate: Candidate, standing: Standing) -> list[Reason]:
             case "dag":
                 reasons.append(_full(Code.DAG_FULL, standing.dag))
                 standing = replace(standing, dag=None)
-            case _:
+            case "pool":
                 reasons.append(_pool(candidate, standing.pool))
                 standing = replace(standing, pool=None)
+            case _:  # a limit that has no sentence of its own: its word says which
+                return [*reasons, Reason(Code.LIMIT, {"limit": str(refusal)})]
     return reasons
 
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from flow.errors import Conflict
-from flow.graph import Graph, decode
+from flow.graph import Graph
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag
+from flow.ops.references import find_dag, load_graphs
 from flow.ops.run_ranges import Which, find_runs
 from flow.states import FINISHED, FINISHED_RUNS, OCCUPYING, RunState, TaskState
 from flow.store import (
@@ -19,7 +19,6 @@ from flow.store import (
     notify,
     run_locks,
     runs,
-    specs,
     stopping,
     tasks,
     wakeups,
@@ -112,8 +111,7 @@ def _look(conn: Conn, active: Sequence[LockedRun]) -> list[_Cancel]:
     run_keys = [one.run_key for one in active]
     instances.lock(conn, run_keys)
     rows = instances.read(conn, run_keys)
-    bodies = specs.load(conn, {one.spec_hash for one in active})
-    graphs = {key: Graph(decode(body)) for key, body in bodies.items()}
+    graphs = load_graphs(conn, (one.spec_hash for one in active))
     found = []
     for one in active:
         graph = graphs[one.spec_hash]

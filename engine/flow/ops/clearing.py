@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from flow.errors import Conflict, NotFound
-from flow.graph import Graph, decode
+from flow.graph import Graph
 from flow.ops.clear_plan import Cleared, ClearedRun, Planned, Target, plan
 from flow.ops.deployment import Change, Deployment
-from flow.ops.references import find_dag
+from flow.ops.references import find_dag, load_graphs
 from flow.ops.run_ranges import Which, find_runs
 from flow.ops.selection import Selected, everything, select, widen
 from flow.ops.task_references import TaskReference
@@ -24,7 +24,6 @@ from flow.store import (
     past,
     run_locks,
     runs,
-    specs,
     stopping,
     tasks,
     wakeups,
@@ -136,7 +135,7 @@ def _plan(
     conn: Conn, dag: StoredDag, found: Sequence[FoundRun], wish: Wish, *, lock: bool = False
 ) -> list[Planned]:
     _require_rows(dag.dag_id, found)
-    graphs = _graphs(conn, {dag.spec_hash, *(one.spec_hash for one in found)})
+    graphs = load_graphs(conn, {dag.spec_hash, *(one.spec_hash for one in found)})
     targets = _targets(dag, found, graphs, wish)
     run_keys = [one.run_key for one in found]
     if lock:
@@ -170,10 +169,6 @@ def _require_rows(dag_id: str, found: Sequence[FoundRun]) -> None:
             f"{which} cannot be cleared",
             f"bring it back first: flow db restore {dag_id} {archived[0]}",
         )
-
-
-def _graphs(conn: Conn, hashes: Collection[str]) -> dict[str, Graph]:
-    return {key: Graph(decode(body)) for key, body in specs.load(conn, hashes).items()}
 
 
 def _targets(

@@ -6,7 +6,7 @@ run id, a date (the run of that interval). Ids that look like a date are refused
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from flow.dates import DateArgument, looks_like_date, parse_date
@@ -97,6 +97,11 @@ def find_task_in(graph: Graph, version: int, text: str, otherwise: str) -> TaskR
 def load_graph(conn: Conn, spec_hash: str) -> Graph:
     """The graph stored under a hash."""
     return Graph(decode(specs.load(conn, [spec_hash])[spec_hash]))
+
+
+def load_graphs(conn: Conn, hashes: Iterable[str]) -> dict[str, Graph]:
+    """The graphs stored under some hashes."""
+    return {key: Graph(decode(body)) for key, body in specs.load(conn, set(hashes)).items()}
 
 
 def _run_of_date(conn: Conn, dag_id: str, reference: str, asked: DateArgument) -> FoundRun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from flow.dates import looks_like_date, parse_date
@@ -16,7 +17,14 @@ from flow.errors import NotFound
 from flow.graph import Graph
 from flow.graph.plan import intervals
 from flow.ops.deployment import Deployment
-from flow.ops.references import RunAndGraph, find_dag, find_run, find_task, load_graph
+from flow.ops.references import (
+    RunAndGraph,
+    find_dag,
+    find_run,
+    find_task,
+    load_graph,
+    load_graphs,
+)
 from flow.ops.task_references import TaskReference
 from flow.ops.why_task import OpenRun, TaskAnswer, Verdict, why_not_started, why_task
 from flow.states import FINISHED, FINISHED_RUNS, RunState, TaskState
@@ -27,6 +35,8 @@ from flow.store.read import standing
 from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
+
+__all__ = ["Answer", "Reason", "why"]
 
 SHOWN: Final = 20
 """Unfinished tasks of a run that are explained one by one."""
@@ -102,30 +112,23 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     )
     decision = Decision()
     if found.run.state == RunState.RUNNING:
-        view, decision = _decide(conn, found, graph, view)
+        decision = _decide(conn, found, graph, view)
     facts, concurrency = _facts(conn, dag)
     return OpenRun(found, graph, rows, view, decision, facts, concurrency)
 
 
-def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> tuple[View, Decision]:
-    """What a scheduler would decide now, and from what it would see; nothing is locked."""
-    moment = RunFacts(
-        now=clock.now(conn),
-        logical_date=found.run.logical_date,
-        started_at=found.run.started_at,
+def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
+    """What a scheduler would decide now; with a complete view it asks only for the past."""
+    facts = RunFacts(
+        now=clock.now(conn), logical_date=found.run.logical_date, started_at=found.run.started_at
     )
-    decision = decide(graph, moment, None, view)
+    decision = decide(graph, facts, None, view)
     while decision.past:
         asking = Asking(found.run_key, graph, decision.past, view.past)
-        past = look_back(
-            conn,
-            lambda hashes: {key: load_graph(conn, key) for key in hashes},
-            [asking],
-            hold=False,
-        )
+        past = look_back(conn, partial(load_graphs, conn), [asking], hold=False)
         view = replace(view, past=past[found.run_key])
-        decision = decide(graph, moment, None, view)
-    return view, decision
+        decision = decide(graph, facts, None, view)
+    return decision
 
 
 def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
@@ -142,9 +145,9 @@ def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
         unfinished=found.unfinished,
         max_active_runs=dag.max_active_runs,
         schedulers=found.schedulers,
+        pause_reason=found.pause_reason,
         import_error=found.error,
         import_error_since=found.error_since,
-        pause_reason=found.pause_reason,
     )
     return facts, found.concurrency
 

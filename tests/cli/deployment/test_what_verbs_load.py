@@ -26,6 +26,7 @@ ABSENT = {
         "dags show sales",
         "dags next sales",
         "dags errors",
+        "dags diff sales 1 1",
         "runs list",
         "runs show sales latest",
         "tasks list sales latest",

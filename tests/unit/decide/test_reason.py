@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from string import Formatter
 from zoneinfo import ZoneInfo
 
@@ -13,6 +15,12 @@ def test_every_code_has_a_sentence():
     assert TEXTS.keys() == set(Code)
     for text in TEXTS.values():
         assert all(name is None or name.isidentifier() for _, name, _, _ in Formatter().parse(text))
+
+
+def test_every_code_is_in_the_manual():
+    page = Path(__file__).parents[3] / "man" / "flow-repair.7.md"
+    written = re.findall(r"`([a-z_]+)`", page.read_text(encoding="utf-8"))
+    assert set(Code) <= set(written)
 
 
 def test_a_text_has_its_facts():
