@@ -17,6 +17,8 @@ from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from waiting import wait_until
 
+NEEDS: list[str] = []
+
 BREAKS = [
     # Nobody says what is waited for.
     Break(
@@ -188,12 +190,12 @@ def test_a_failure_blocks_and_says_so_until_it_is_repaired(deployment: Deploymen
         wait_for(deployment, "waiting", run_id, "t1")
         assert deployment.states("waiting", run_id)["t2"] == "none"
         assert deployment.ask("runs", "show", "--", "waiting", run_id)["state"] == "running"
-    told = deployment.ask("why", "--", "waiting", two, "t2")
-    assert [reason["code"] for reason in told["reasons"]] == ["past_failed"]
-    assert "the previous run failed" in told["reasons"][0]["text"]
-    assert told["reasons"][0]["refers_to"] == f"waiting/{one}/t2"
-    [told] = deployment.ask("why", "--", "waiting", three, "t2")["reasons"]
-    assert (told["code"], told["refers_to"]) == ("past_unfinished", f"waiting/{two}/t2")
+    assert why(deployment, "waiting", two) == [
+        ("past_failed", f"the previous run failed: t2 of {one} is failed")
+    ]
+    assert why(deployment, "waiting", three) == [
+        ("past_unfinished", f"the previous run has not got there: t2 of {two} is none")
+    ]
     done = deployment.flow("tasks", "mark", "waiting", one, "t2", "success", "--yes")
     assert done.code == 0, done.err
     for run_id in (two, three):

@@ -66,11 +66,11 @@ DAG = """
             if settings.get("fail_fast"):
                 fails()
 
-    make("limited", dagrun_timeout=timedelta(seconds=6))
+    make("limited", dagrun_timeout=timedelta(seconds=15))
     make("together", fail_fast=True)
     """
 REASONS = {
-    "limited": "dagrun_timeout: the run was not over after 6 s",
+    "limited": "dagrun_timeout: the run was not over after 15 s",
     "together": "fail_fast: fails failed",
 }
 

@@ -184,8 +184,11 @@ def test_a_dag_that_was_paused_for_its_failures_says_so(world: World) -> None:
     running.run(world.deployment, Wish("d", date=day(2)))
     world.schedule()
     assert states(world) == ["failed", "failed", "queued"]
-    reason = why.why(world.deployment, "d", day(2)).reasons[0]
-    assert reason.code is Code.DAG_FAILING
+    [reason] = [
+        reason
+        for reason in why.why(world.deployment, "d", day(2)).reasons
+        if reason.code is Code.PAUSE_REASON
+    ]
     assert "2 failed runs in a row" in reason.text()
     assert dags.one(world.conn, "d").pause_reason in reason.text()
     pausing.unpause(world.deployment, ["d"])

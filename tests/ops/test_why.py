@@ -286,9 +286,9 @@ class TestRunThatIsNotThere:
 
     def test_the_dag_was_paused_by_flow(self, world: World) -> None:
         world.define("sales", schedule="@daily", paused=True)
-        world.rows("update dag set pause_reason = 'after 3 failed runs in a row' returning 1")
-        assert said(ask(world, None))[Code.DAG_FAILING] == (
-            "the DAG was paused after 3 failed runs in a row: no run of it is created or started"
+        world.rows("update dag set pause_reason = '3 runs failed in a row' returning 1")
+        assert said(ask(world, None))[Code.PAUSE_REASON] == (
+            "it was paused by Flow: 3 runs failed in a row"
         )
 
     def test_it_has_no_schedule(self, world: World) -> None:

@@ -42,6 +42,12 @@ class Code(StrEnum):
     SKIPPED_BY = "skipped_by"
     CAUSE = "cause"
     DUE = "due"
+    # a task that waits by itself
+    RETRY_DUE = "retry_due"
+    RESCHEDULE_DUE = "reschedule_due"
+    DEFERRED = "deferred"
+    AWAITING_INPUT = "awaiting_input"
+    RESTARTING = "restarting"
     # a task and the previous run
     PAST_UNFINISHED = "past_unfinished"
     PAST_FAILED = "past_failed"
@@ -49,12 +55,6 @@ class Code(StrEnum):
     # a run that is to end before its tasks have
     DAGRUN_TIMEOUT = "dagrun_timeout"
     FAIL_FAST = "fail_fast"
-    # a task that waits by itself
-    RETRY_DUE = "retry_due"
-    RESCHEDULE_DUE = "reschedule_due"
-    DEFERRED = "deferred"
-    AWAITING_INPUT = "awaiting_input"
-    RESTARTING = "restarting"
     # a ready task and the limits of admission
     QUEUE_UNSERVED = "queue_unserved"
     RUN_FULL = "run_full"
@@ -88,7 +88,7 @@ class Code(StrEnum):
     RUNS_AHEAD = "runs_ahead"
     # a run that does not exist, and anything that nobody moves
     DAG_PAUSED = "dag_paused"
-    DAG_FAILING = "dag_failing"
+    PAUSE_REASON = "pause_reason"
     DAG_GONE = "dag_gone"
     IMPORT_ERROR = "import_error"
     NO_SCHEDULE = "no_schedule"
@@ -110,17 +110,17 @@ TEXTS: Final[dict[Code, str]] = {
     Code.SKIPPED_BY: "{task} chose to skip it",
     Code.CAUSE: "{chain}: {task} is {state}: {reason}",
     Code.DUE: "every gate is open: a scheduler moves it at its next pass",
+    Code.RETRY_DUE: "try {number} of {allowed} failed ({reason}); the next one starts at {at}",
+    Code.RESCHEDULE_DUE: "it looks again at {at}",
+    Code.DEFERRED: "it waits for its trigger, without a process",
+    Code.AWAITING_INPUT: "it waits for somebody's answer",
+    Code.RESTARTING: "it was cleared and runs again once its process on {worker} is dead",
     Code.PAST_UNFINISHED: "the previous run has not got there: {task} of {run} is {state}",
     Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}",
     Code.PAST_MISSING: "the previous run {run} does not have {task}, and "
     "ignore_first_depends_on_past is False",
     Code.DAGRUN_TIMEOUT: "dagrun_timeout: the run was not over after {seconds:g} s",
     Code.FAIL_FAST: "fail_fast: {task} failed",
-    Code.RETRY_DUE: "try {number} of {allowed} failed ({reason}); the next one starts at {at}",
-    Code.RESCHEDULE_DUE: "it looks again at {at}",
-    Code.DEFERRED: "it waits for its trigger, without a process",
-    Code.AWAITING_INPUT: "it waits for somebody's answer",
-    Code.RESTARTING: "it was cleared and runs again once its process on {worker} is dead",
     Code.QUEUE_UNSERVED: "no live worker serves queue {queue} of executor {executor}",
     Code.RUN_FULL: "max_active_tasks: {used} of {limit} tasks of the run are active",
     Code.DAG_FULL: "concurrency: {used} of {limit} tasks of the DAG are active over all its runs",
@@ -150,7 +150,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
     Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
     Code.DAG_PAUSED: "the DAG is paused: no run of it is created or started",
-    Code.DAG_FAILING: "the DAG was paused {reason}: no run of it is created or started",
+    Code.PAUSE_REASON: "it was paused by Flow: {reason}",
     Code.DAG_GONE: "its file does not define the DAG any more: no run of it is created",
     Code.IMPORT_ERROR: "{file} cannot be imported since {at}, and version {version} goes on: "
     "{error}",

@@ -26,10 +26,10 @@ class DagFacts(NamedTuple):
     max_active_runs: int
     schedulers: int
     """Schedulers that are alive."""
+    pause_reason: str | None = None
+    """Why it is paused, where no person has paused it."""
     import_error: str | None = None
     import_error_since: datetime | None = None
-    pause_reason: str | None = None
-    """Why Flow itself has paused it."""
 
 
 def why_no_run(spec: DagSpec, dag: DagFacts, start: datetime | None, now: datetime) -> list[Reason]:
@@ -76,11 +76,9 @@ def why_stopped(dag: DagFacts) -> list[Reason]:
         }
         reasons.append(Reason(Code.IMPORT_ERROR, facts, since=dag.import_error_since))
     if dag.paused:
-        reasons.append(
-            Reason(Code.DAG_FAILING, {"reason": dag.pause_reason}, refers_to=dag.dag_id)
-            if dag.pause_reason
-            else Reason(Code.DAG_PAUSED, refers_to=dag.dag_id)
-        )
+        reasons.append(Reason(Code.DAG_PAUSED, refers_to=dag.dag_id))
+        if dag.pause_reason:
+            reasons.append(Reason(Code.PAUSE_REASON, {"reason": dag.pause_reason}))
     if not dag.schedulers:
         reasons.append(Reason(Code.NO_SCHEDULER))
     return reasons

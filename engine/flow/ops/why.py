@@ -112,30 +112,23 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     )
     decision = Decision()
     if found.run.state == RunState.RUNNING:
-        view, decision = _decide(conn, found, graph, view)
+        decision = _decide(conn, found, graph, view)
     facts, concurrency = _facts(conn, dag)
     return OpenRun(found, graph, rows, view, decision, facts, concurrency)
 
 
-def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> tuple[View, Decision]:
-    """What a scheduler would decide now, and from what it would see; nothing is locked."""
-    moment = RunFacts(
-        now=clock.now(conn),
-        logical_date=found.run.logical_date,
-        started_at=found.run.started_at,
+def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
+    """What a scheduler would decide now; with a complete view it asks only for the past."""
+    facts = RunFacts(
+        now=clock.now(conn), logical_date=found.run.logical_date, started_at=found.run.started_at
     )
-    decision = decide(graph, moment, None, view)
+    decision = decide(graph, facts, None, view)
     while decision.past:
         asking = Asking(found.run_key, graph, decision.past, view.past)
-        past = look_back(
-            conn,
-            partial(load_graphs, conn),
-            [asking],
-            hold=False,
-        )
+        past = look_back(conn, partial(load_graphs, conn), [asking], hold=False)
         view = replace(view, past=past[found.run_key])
-        decision = decide(graph, moment, None, view)
-    return view, decision
+        decision = decide(graph, facts, None, view)
+    return decision
 
 
 def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
@@ -152,9 +145,9 @@ def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
         unfinished=found.unfinished,
         max_active_runs=dag.max_active_runs,
         schedulers=found.schedulers,
+        pause_reason=found.pause_reason,
         import_error=found.error,
         import_error_since=found.error_since,
-        pause_reason=found.pause_reason,
     )
     return facts, found.concurrency
 

@@ -61,10 +61,10 @@ class OfDag(NamedTuple):
     unfinished: int
     schedulers: int
     concurrency: int | None
+    pause_reason: str | None
     file: str
     error: str | None
     error_since: datetime | None
-    pause_reason: str | None
 
 
 # Rows of one run and the last try of each; primary key prefixes.
@@ -121,7 +121,7 @@ _OF_DAG = """
 select (select count(*) from run where dag_id = d.dag_id and state = 'running'),
   (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')),
   (select count(*) from process where role = 'schedule' and ended_at is null),
-  d.concurrency, d.file, f.error, f.error_since, d.pause_reason
+  d.concurrency, d.pause_reason, d.file, f.error, f.error_since
 from dag d left join dag_file f on f.path = d.file
 where d.dag_id = %(dag_id)s
 """
