@@ -80,12 +80,12 @@ def test_the_next_processor_clears_away_what_a_killed_one_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / "flow-parse-left"
+    left = tmp_path / "flow-imports-left"
     left.mkdir()
     os.mkfifo(left / "pipe")
-    (tmp_path / "flow-parse-file").write_text("no folder")
+    (tmp_path / "flow-imports-file").write_text("no folder")
     (tmp_path / "else").mkdir()
-    used = tmp_path / "flow-parse-used"
+    used = tmp_path / "flow-imports-used"
     used.mkdir()
     lock = os.open(used, os.O_RDONLY)
     try:
@@ -101,6 +101,6 @@ def test_the_next_processor_clears_away_what_a_killed_one_left(
         os.close(lock)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "else",
-        "flow-parse-file",
-        "flow-parse-used",
+        "flow-imports-file",
+        "flow-imports-used",
     ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flow.graph import decode
+from flow.process.last_words import last_words
 from flow.process.messages import Parsed, ParseJob
 from flow.process.parse import run_parse
 from support.jobs import Ended, run
@@ -191,3 +193,22 @@ def test_the_line_is_not_stdout(root: Path) -> None:
 def sys_stdin_is_empty(root: Path) -> Any:
     parsed, _ = parse(root, "import sys\nassert sys.stdin.read() == ''\n")
     return parsed.error is None
+
+
+def test_an_import_that_nobody_stops_ends_by_its_own_limit_and_says_where(root: Path) -> None:
+    """Its supervisor may stand still."""
+    file = root / "file.py"
+    file.write_text("x = 1\nwhile True:\n    x += 1\n")
+    job = ParseJob(file=str(file), root=str(root), timeout=1.0)
+    ended = run(run_parse, job, root.parent / "log")
+    assert (ended.reports, ended.signal) == ([], signal.SIGXCPU)
+    said = last_words(ended.log, str(file))
+    assert said.line in (2, 3)
+    assert said.stack is not None
+    assert "in parse" not in said.stack, "Flow's own frames are left out"
+
+
+def test_output_that_only_looks_like_last_words_is_output() -> None:
+    assert last_words("Stack (most recent call last):\nno\n", "/f.py").stack is None
+    fake = 'before\nStack (most recent call first):\n  File "/f.py", line 7 in <module>\n'
+    assert last_words(fake, "/f.py")[::2] == ("before", 7)

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-_PREFIX: Final = "flow-parse-"
-_UNLOCKED: Final = "flow-new-parse-"
+_PREFIX: Final = "flow-imports-"
+_UNLOCKED: Final = "flow-new-imports-"
 """Until it is locked a folder has another name: nobody may take it for one that is left over."""
 
 
