@@ -36,9 +36,9 @@ BREAKS = [
     ),
     # The old process goes on.
     Break(
-        "engine/flow/roles/work/worker.py",
-        "                self._stop(job_id, held, StopCause.CLEARED)\n",
-        "                pass\n",
+        "engine/flow/roles/work/held.py",
+        "            return StopCause.CLEARED\n",
+        "            return None\n",
     ),
     # A process that handles SIGTERM itself calls back, though nobody waits for it any more.
     Break(

@@ -43,8 +43,8 @@ BREAKS = [
     # A mark changes a row and stops nothing.
     Break(
         "engine/flow/roles/work/worker.py",
-        "                self._stop(job_id, held, StopCause.STALE)\n",
-        "                held.cause = StopCause.STALE\n",
+        "                self._stop(job_id, held, cause)\n",
+        "                held.cause = cause\n",
     ),
 ]
 

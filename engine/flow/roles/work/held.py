@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from flow.logs.files import callback_log_path, log_path
 from flow.process.ending import StopCause
@@ -10,7 +11,7 @@ from flow.process.messages import CallbackJob, Done, Refused, RunInfo, TaskJob, 
 from flow.process.root import root_of
 from flow.roles.work.settings import Settings
 from flow.store.callbacks import ClaimedCallback
-from flow.store.tries import Claimed
+from flow.store.tries import Claimed, Orders
 
 
 @dataclass(slots=True)
@@ -29,6 +30,18 @@ class HeldTry:
     noted: bool = False
     """Whether its process id and log are in the store."""
 
+    def told(self, orders: Orders | None) -> StopCause | None:
+        """Why it is to be ended, by what the store says of its claim; None: it goes on.
+
+        Without orders the claim does not count any more.
+        """
+        if orders is None:
+            return StopCause.STALE
+        if orders.cleared:
+            return StopCause.CLEARED
+        self.stop_reason = orders.stop_reason
+        return None if orders.stop_reason is None else StopCause.STOPPED
+
 
 @dataclass(slots=True)
 class HeldCallback:
@@ -38,9 +51,13 @@ class HeldCallback:
     log: str
 
 
+_FOR_ITS_RUN: Final = (StopCause.STALE, StopCause.CLEARED, StopCause.STOPPED)
+"""Causes after which nobody is to hear of how a try would have ended."""
+
+
 def standing(held: HeldTry | HeldCallback | None) -> ToChild:
     """Answer a process that asks whether its try still counts."""
-    if isinstance(held, HeldTry) and held.cause in (StopCause.STALE, StopCause.CLEARED):
+    if isinstance(held, HeldTry) and held.cause in _FOR_ITS_RUN:
         return Refused(error=f"the try was told to stop ({held.cause.value})")
     return Done()
 

@@ -244,13 +244,9 @@ class Worker:
             return
         self.host.renew(sent + self.settings.lease)
         for job_id, held in holding.items():
-            if held.task.key not in counting:
-                self._stop(job_id, held, StopCause.STALE)
-            elif counting[held.task.key].cleared:
-                self._stop(job_id, held, StopCause.CLEARED)
-            elif (reason := counting[held.task.key].stop_reason) is not None and not held.cause:
-                held.stop_reason = reason
-                self._stop(job_id, held, StopCause.STOPPED)
+            cause = held.told(counting.get(held.task.key))
+            if cause is not None:
+                self._stop(job_id, held, cause)
         self._let_go(conn, counting.keys() | stopped, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
 
