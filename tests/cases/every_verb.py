@@ -39,6 +39,7 @@ VERBS = {
     "dags warnings": Verb(unknown=("nope.py",)),
     "dags versions": Verb((DAG,), unknown=("nope",)),
     "dags errors": Verb(whole=("broken.py",), unknown=("nope.py",)),
+    "dags next": Verb((DAG,), unknown=("nope",)),
     "dags diff": Verb((DAG, "1", "1"), whole=(DAG,), unknown=(DAG, "1", "99")),
     "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
     "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),

@@ -110,6 +110,12 @@ class TestCancel:
         with pytest.raises(Conflict, match="has ended: success"):
             cancelling.cancel(world.deployment, "sales", LATEST)
 
+    def test_a_range_in_which_nothing_is_active_is_left_alone(self, world: World) -> None:
+        start(world)
+        world.finish()
+        done = cancelling.cancel(world.deployment, "sales", Which(None, "2020-01-01"))
+        assert (done.looked_at, done.runs) == (1, [])
+
     def test_a_cancelled_run_is_cleared(self, world: World) -> None:
         run_id = start(world)
         claimed = world.claim()["extract"]

@@ -85,7 +85,7 @@ def cancel(
         ]
         locked = run_locks.lock(conn, [one.run_key for one in found])
         active = [one for one in locked if RunState(one.state) not in FINISHED_RUNS]
-        if not active and len(found) == 1:
+        if not active and which.reference is not None and found:
             run = found[0].run
             raise Conflict(
                 f"run {run.run_id!r} of DAG {dag_id!r} has ended: {run.state}",
