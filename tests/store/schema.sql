@@ -159,6 +159,8 @@ CREATE TABLE public.dag_version (
     code_hash text NOT NULL,
     bundle text NOT NULL,
     bundle_version text,
+    max_active_tasks integer,
+    pools jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT dag_version_number_check CHECK ((number >= 1))
 );
@@ -313,6 +315,11 @@ CREATE TABLE public.task_history (
     executor text NOT NULL,
     priority integer NOT NULL,
     rank bigint DEFAULT 0 NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    stride integer DEFAULT 1000 NOT NULL,
+    run_limit integer,
+    dag_limit integer,
+    keeps_slot boolean DEFAULT false NOT NULL,
     held boolean DEFAULT false NOT NULL,
     retry_delay double precision DEFAULT 0 NOT NULL,
     retry_backoff double precision DEFAULT 0 NOT NULL,
@@ -328,7 +335,9 @@ CREATE TABLE public.task_history (
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
+    CONSTRAINT task_hot_dag_limit_check CHECK ((dag_limit >= 1)),
     CONSTRAINT task_hot_pool_slots_check CHECK ((pool_slots >= 1)),
+    CONSTRAINT task_hot_run_limit_check CHECK ((run_limit >= 1)),
     CONSTRAINT task_hot_state_check CHECK ((state = ANY (ARRAY['none'::text, 'scheduled'::text, 'queued'::text, 'running'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'up_for_retry'::text, 'up_for_reschedule'::text, 'deferred'::text, 'awaiting_input'::text, 'restarting'::text, 'upstream_failed'::text, 'removed'::text]))),
     CONSTRAINT task_owner CHECK (((state = ANY (ARRAY['running'::text, 'restarting'::text])) = (worker IS NOT NULL))),
     CONSTRAINT task_queued CHECK (((state <> 'queued'::text) OR ((queued_at IS NOT NULL) AND (try_number >= 1))))
@@ -351,6 +360,11 @@ CREATE TABLE public.task_hot (
     executor text NOT NULL,
     priority integer NOT NULL,
     rank bigint DEFAULT 0 NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    stride integer DEFAULT 1000 NOT NULL,
+    run_limit integer,
+    dag_limit integer,
+    keeps_slot boolean DEFAULT false NOT NULL,
     held boolean DEFAULT false NOT NULL,
     retry_delay double precision DEFAULT 0 NOT NULL,
     retry_backoff double precision DEFAULT 0 NOT NULL,
@@ -366,7 +380,9 @@ CREATE TABLE public.task_hot (
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
+    CONSTRAINT task_hot_dag_limit_check CHECK ((dag_limit >= 1)),
     CONSTRAINT task_hot_pool_slots_check CHECK ((pool_slots >= 1)),
+    CONSTRAINT task_hot_run_limit_check CHECK ((run_limit >= 1)),
     CONSTRAINT task_hot_state_check CHECK ((state = ANY (ARRAY['none'::text, 'scheduled'::text, 'queued'::text, 'running'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'up_for_retry'::text, 'up_for_reschedule'::text, 'deferred'::text, 'awaiting_input'::text, 'restarting'::text, 'upstream_failed'::text, 'removed'::text]))),
     CONSTRAINT task_owner CHECK (((state = ANY (ARRAY['running'::text, 'restarting'::text])) = (worker IS NOT NULL))),
     CONSTRAINT task_queued CHECK (((state <> 'queued'::text) OR ((queued_at IS NOT NULL) AND (try_number >= 1))))
@@ -389,6 +405,11 @@ CREATE VIEW public.task AS
     task_hot.executor,
     task_hot.priority,
     task_hot.rank,
+    task_hot.turn,
+    task_hot.stride,
+    task_hot.run_limit,
+    task_hot.dag_limit,
+    task_hot.keeps_slot,
     task_hot.held,
     task_hot.retry_delay,
     task_hot.retry_backoff,
@@ -419,6 +440,11 @@ UNION ALL
     task_history.executor,
     task_history.priority,
     task_history.rank,
+    task_history.turn,
+    task_history.stride,
+    task_history.run_limit,
+    task_history.dag_limit,
+    task_history.keeps_slot,
     task_history.held,
     task_history.retry_delay,
     task_history.retry_backoff,
@@ -703,7 +729,9 @@ CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_inte
 
 CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 
-CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, rank, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
+CREATE INDEX task_keeping ON public.task_hot USING btree (pool) WHERE keeps_slot;
+
+CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, turn, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
 
 CREATE INDEX task_queue ON public.task_hot USING btree (executor, queue, priority DESC, rank, run_key, task_id) WHERE (state = 'queued'::text);
 

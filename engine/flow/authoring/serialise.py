@@ -96,6 +96,8 @@ def _task(task: BaseOperator) -> TaskSpec:
         pool_slots=task.pool_slots,
         queue=task.queue,
         executor=task.executor,
+        max_active_tis_per_dagrun=task.max_active_tis_per_dagrun,
+        max_active_tis_per_dag=task.max_active_tis_per_dag,
         callbacks=tuple(event for event in _TASK_EVENTS if getattr(task, f"on_{event}_callback")),
         display_name=task.task_display_name,
         doc=task.doc_md or task.doc,

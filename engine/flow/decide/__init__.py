@@ -1,6 +1,6 @@
 """Deciding, without I/O and without a clock: what may go, what is skipped, when a run is over."""
 
-from flow.decide.admit import Candidate, Room, admit
+from flow.decide.admit import Candidate, Refusal, Room, admit
 from flow.decide.after import (
     AfterTry,
     Ending,
@@ -13,17 +13,21 @@ from flow.decide.after import (
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, decide
+from flow.decide.turns import UNIT, Shares, offsets
 from flow.decide.view import TaskFacts, View
 
 __all__ = [
+    "UNIT",
     "AfterTry",
     "Candidate",
     "Decision",
     "Ending",
     "Outlook",
+    "Refusal",
     "RetryPolicy",
     "Room",
     "RunFacts",
+    "Shares",
     "Tally",
     "TaskChange",
     "TaskFacts",
@@ -34,6 +38,7 @@ __all__ = [
     "after_loss",
     "decide",
     "lost",
+    "offsets",
     "orphaned_callback",
     "outlook",
     "retry_delay",

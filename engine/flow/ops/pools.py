@@ -9,7 +9,7 @@ from flow.graph.check import check_id
 from flow.graph.spec import DEFAULT_POOL
 from flow.ops.deployment import Deployment
 from flow.ops.suggest import did_you_mean
-from flow.store import notify, pools, wakeups
+from flow.store import gates, notify, pools, wakeups
 from flow.store.pools import Definition, Pool
 from flow.store.read.page import Page, Total
 
@@ -39,6 +39,9 @@ def set_(
         raise UsageError(f"a pool cannot have {slots} slots", "use 0 or more, or -1 for no limit")
     conn = deployment.conn
     with deployment.change("pools.set") as change:
+        if slots != UNLIMITED:
+            # What is being queued as if the pool had no limit has to be seen by whoever counts it.
+            gates.freeze(conn)
         before = pools.lock(conn, name)
         old = before or Definition(slots, include_deferred=False, description="")
         after = Definition(

@@ -71,11 +71,12 @@ def transaction(
     durable: bool = True,
     statement_timeout: float = STATEMENT_TIMEOUT,
     idle_timeout: float = IDLE_TIMEOUT,
+    opening: str | None = None,
 ) -> Iterator[None]:
     """One transaction of a role: local timeouts, fault points before and after its commit.
 
-    `durable=False` commits asynchronously: only heartbeats and notifications may.
-    Timeouts are in seconds.
+    `durable=False` commits asynchronously: only heartbeats and notifications may. `opening` is a
+    statement that the transaction begins with, in the same round trip. Timeouts are in seconds.
     """
     settings = (
         f"begin; set local statement_timeout = {int(statement_timeout * 1000)}; "
@@ -83,8 +84,10 @@ def transaction(
     )
     if not durable:
         settings += "; set local synchronous_commit = off"
-    conn.execute(settings)
+    if opening is not None:
+        settings += f"; {opening}"
     try:
+        conn.execute(settings)
         yield
         faults.point(f"{name}.before_commit")
         conn.execute("commit")

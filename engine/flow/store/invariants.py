@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
+from flow.store.ready import STRANDED
 
 
 class Invariant(NamedTuple):
@@ -37,7 +38,8 @@ _TASK = f"""{_RUN} || '/' || t.task_id
   || case when t.map_path = '{{}}' then '' else t.map_path::text end"""
 
 # Running runs with neither a wake-up nor a task that somebody owns; index run_unfinished, one probe
-# of task_unfinished each. A scheduled task counts as owned: it is in the admission index.
+# of task_unfinished each. A scheduled task counts as owned: it is in the admission index; whether
+# somebody is going to look at it there is a question of its own.
 FORGOTTEN_RUNS: Final = """
 select r.run_key from run r
 where r.state = 'running' and not r.paused
@@ -61,6 +63,9 @@ select {_RUN}, 'running, without a wake-up and without a task that anybody owns'
 from run r where r.run_key in ({FORGOTTEN_RUNS})
 union all
 select dag_id, 'has a queued run and room for it, and no wake-up' from ({FORGOTTEN_DAGS}) as d
+union all
+select {_RUN} || '/' || s.task_id, 'is ready and has room, and no wake-up'
+from ({STRANDED}) as s join run r on r.run_key = s.run_key
 limit {LIMIT}
 """
 

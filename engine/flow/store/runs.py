@@ -18,6 +18,18 @@ class LockedRun(NamedTuple):
     dag_id: str
     spec_hash: str
     paused: bool
+    backfill: bool
+    limited: bool
+    """Its DAG has a limit over all its runs now, whatever the run's own version says."""
+
+
+class Started(NamedTuple):
+    """A run that left the queue of its DAG."""
+
+    run_key: int
+    dag_id: str
+    version: int
+    backfill: bool
 
 
 class NewRun(NamedTuple):
@@ -50,8 +62,10 @@ class EndedRun(NamedTuple):
 # Running runs, locked in key order; one that another scheduler holds is passed over. The states of
 # their tasks are read by a later statement: this one's snapshot may be older than the lock.
 _LOCK = """
-select r.run_key, r.dag_id, v.spec_hash, r.paused
+select r.run_key, r.dag_id, v.spec_hash, r.paused, r.backfill_id is not null,
+  d.concurrency is not null
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
+  join dag d on d.dag_id = r.dag_id
 where r.run_key = any(%(run_keys)s::bigint[]) and r.state = 'running'
 order by r.run_key
 for no key update of r skip locked
@@ -95,7 +109,7 @@ from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version
+returning r.run_key, r.dag_id, r.version, r.backfill_id is not null
 """
 
 _END = """
@@ -113,9 +127,10 @@ _ARCHIVE = tuple(
         (
             "task",
             "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
-            "pool, pool_slots, queue, executor, priority, rank, held, retry_delay, retry_backoff, "
-            "max_retry_delay, execution_timeout, scheduled_at, queued_at, started_at, ended_at, "
-            "due_at, worker, skips, reason",
+            "pool, pool_slots, queue, executor, priority, rank, turn, stride, run_limit, "
+            "dag_limit, keeps_slot, held, retry_delay, retry_backoff, max_retry_delay, "
+            "execution_timeout, scheduled_at, queued_at, started_at, ended_at, due_at, worker, "
+            "skips, reason",
         ),
         (
             "try",
@@ -175,13 +190,13 @@ def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     return {dag_id: (running, unfinished) for dag_id, running, unfinished in rows}
 
 
-def start(conn: Conn, room: dict[str, int]) -> list[tuple[int, str, int]]:
-    """Start the oldest queued runs of DAGs that have room; (run_key, dag_id, version) of each."""
+def start(conn: Conn, room: dict[str, int]) -> list[Started]:
+    """Start the oldest queued runs of DAGs that have room."""
     open_ = {dag_id: count for dag_id, count in room.items() if count > 0}
     if not open_:
         return []
     rows = conn.execute(_START, {"dag_ids": list(open_), "room": list(open_.values())})
-    return [(run_key, dag_id, version) for run_key, dag_id, version in rows]
+    return [Started._make(row) for row in rows]
 
 
 def end(conn: Conn, runs: Sequence[EndedRun]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
+from flow.decide import UNIT
 from flow.graph import TaskSpec
 from flow.states import TaskState
 from flow.store import arrays
 from flow.store.connect import Conn
+from flow.store.places import PLACES, Waiting, place
 
 
 class TaskRow(NamedTuple):
@@ -30,6 +32,8 @@ class NewTask(NamedTuple):
     spec: TaskSpec
     state: TaskState
     reason: str | None
+    waiting: Waiting | None = None
+    """Set where it begins to wait for a slot or for a worker."""
 
 
 class MovedTask(NamedTuple):
@@ -40,6 +44,8 @@ class MovedTask(NamedTuple):
     expected: TaskState
     state: TaskState
     reason: str | None
+    waiting: Waiting | None = None
+    """Set where it begins to wait for a slot or for a worker."""
 
 
 # All tasks of some runs; primary key prefix.
@@ -71,35 +77,56 @@ where exists (
 
 # First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
 # once per distinct combination, as a profile.
-_INSERT = """
+_INSERT = f"""
+with {PLACES}
 insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
-  queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout, reason,
-  scheduled_at, queued_at, ended_at)
+  queue, executor, priority, stride, run_limit, dag_limit, retry_delay, retry_backoff,
+  max_retry_delay, execution_timeout, reason, rank, turn, scheduled_at, queued_at, ended_at)
 select n.run_key, n.task_id, n.dag_id, n.state,
   case when n.state in ('scheduled', 'queued') then 1 else 0 end,
-  p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay,
-  p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
+  p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.stride, p.run_limit,
+  p.dag_limit, p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
+  coalesce(flow.place + n.behind, 0),
+  case when n.state = 'scheduled' then coalesce(flow.place + n.behind, 0) else 0 end,
   case when n.state in ('scheduled', 'queued') then c.at end,
   case when n.state = 'queued' then c.at end,
   case when n.state not in ('scheduled', 'queued') then c.at end
 from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
-    %(reason)s::text[], %(profile)s::int[])
-  as n(run_key, task_id, dag_id, state, reason, profile)
+    %(reason)s::text[], %(profile)s::int[], %(flow)s::int[], %(behind)s::bigint[])
+  as n(run_key, task_id, dag_id, state, reason, profile, flow, behind)
 join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
-    %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
-    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
-  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
-    retry_backoff, max_retry_delay, execution_timeout, profile)
-  on p.profile = n.profile,
+    %(executor)s::text[], %(priority)s::int[], %(stride)s::int[], %(run_limit)s::int[],
+    %(dag_limit)s::int[], %(retry_delay)s::float8[], %(retry_backoff)s::float8[],
+    %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
+  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, stride, run_limit,
+    dag_limit, retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
+  on p.profile = n.profile
+left join flow on flow.number = n.flow,
   (select clock_timestamp() as at) as c
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
-# that only moves on (scheduled → queued, rescheduled → scheduled) keeps its own.
-_MOVE = """
+# that only moves on (scheduled → queued, rescheduled → scheduled) keeps its own. One that begins to
+# wait gets a place, and the priority that its spec says, unless it is a raised one that goes on.
+_MOVE = f"""
+with {PLACES},
+moved as (
+  select m.*, flow.place + m.behind as place
+  from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(state)s::text[],
+      %(reason)s::text[], %(flow)s::int[], %(behind)s::bigint[], %(priority)s::int[],
+      %(stride)s::int[])
+    as m(run_key, task_id, expected, state, reason, flow, behind, priority, stride)
+  left join flow on flow.number = m.flow)
 update task_hot t set
   state = m.state,
   reason = m.reason,
+  priority = case when m.expected = 'scheduled' then t.priority
+    else coalesce(m.priority, t.priority) end,
+  stride = coalesce(m.stride, t.stride),
+  rank = case when m.expected = 'scheduled' and t.rank < 0 then t.rank
+    else coalesce(m.place, t.rank) end,
+  turn = case when m.state = 'scheduled' then coalesce(m.place, 0)
+    when m.expected = 'scheduled' then t.turn else 0 end,
   try_number = t.try_number
     + (m.state in ('scheduled', 'queued') and m.expected in ('none', 'up_for_retry'))::int,
   due_at = null,
@@ -108,9 +135,8 @@ update task_hot t set
   queued_at = case when m.state = 'queued' then clock_timestamp()
     when m.state = 'scheduled' then null else t.queued_at end,
   ended_at = case when m.state in ('scheduled', 'queued') then null else clock_timestamp() end
-from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(state)s::text[],
-    %(reason)s::text[]) as m(run_key, task_id, expected, state, reason)
-where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{}'
+from moved m
+where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{{}}'
   and t.state = m.expected
 """
 
@@ -141,15 +167,39 @@ def with_unfinished(conn: Conn, runs: Iterable[tuple[int, str]]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _profile(spec: TaskSpec) -> tuple[Any, ...]:
-    """The columns of a task's row that come from its spec."""
-    return (
+class _Profile(NamedTuple):
+    """The columns of a task's row that come from its spec and from what its DAG is entitled to."""
+
+    max_tries: int
+    pool: str
+    pool_slots: int
+    queue: str
+    executor: str
+    priority: int
+    stride: int
+    run_limit: int | None
+    dag_limit: int | None
+    retry_delay: float
+    retry_backoff: float
+    max_retry_delay: float | None
+    execution_timeout: float | None
+
+
+_TEXTS: Final = frozenset({"pool", "queue", "executor"})
+
+
+def _profile(task: NewTask) -> _Profile:
+    spec = task.spec
+    return _Profile(
         spec.retries + 1,
         spec.pool,
         spec.pool_slots,
         spec.queue,
         spec.executor,
         spec.priority,
+        task.waiting.stride if task.waiting else UNIT,
+        spec.max_active_tis_per_dagrun,
+        spec.max_active_tis_per_dag,
         spec.retry_delay,
         spec.retry_exponential_backoff,
         spec.max_retry_delay,
@@ -161,10 +211,12 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
     """Write the first rows of tasks."""
     if not tasks:
         return
-    numbers, profiles = arrays.profiles(_profile(task.spec) for task in tasks)
-    tries, pool, slots, queue, executor, priority, delay, backoff, cap, timeout = zip(
-        *profiles, strict=True
-    )
+    numbers, profiles = arrays.profiles(map(_profile, tasks))
+    placed = place(task.waiting for task in tasks)
+    columns = {
+        name: (arrays.texts if name in _TEXTS else arrays.numbers)(values)
+        for name, values in zip(_Profile._fields, zip(*profiles, strict=True), strict=True)
+    }
     conn.execute(
         _INSERT,
         {
@@ -174,16 +226,10 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
             "profile": arrays.numbers(numbers),
-            "max_tries": arrays.numbers(tries),
-            "pool": arrays.texts(pool),
-            "pool_slots": arrays.numbers(slots),
-            "queue": arrays.texts(queue),
-            "executor": arrays.texts(executor),
-            "priority": arrays.numbers(priority),
-            "retry_delay": arrays.numbers(delay),
-            "retry_backoff": arrays.numbers(backoff),
-            "max_retry_delay": arrays.numbers(cap),
-            "execution_timeout": arrays.numbers(timeout),
+            "flow": arrays.numbers(placed.flow),
+            "behind": arrays.numbers(placed.offset),
+            **columns,
+            **placed.parameters,
         },
     )
 
@@ -192,9 +238,16 @@ def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:
     """Apply transitions; returns how many rows were still in the state they were expected in."""
     if not tasks:
         return 0
+    placed = place(task.waiting for task in tasks)
+    waiting = [task.waiting for task in tasks]
     return conn.execute(
         _MOVE,
         {
+            **placed.parameters,
+            "flow": arrays.numbers(placed.flow),
+            "behind": arrays.numbers(placed.offset),
+            "priority": arrays.numbers([one.priority if one else None for one in waiting]),
+            "stride": arrays.numbers([one.stride if one else None for one in waiting]),
             "run_key": arrays.numbers([task.run_key for task in tasks]),
             "task_id": arrays.texts([task.task_id for task in tasks]),
             "expected": arrays.texts([task.expected for task in tasks]),

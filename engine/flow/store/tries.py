@@ -92,6 +92,8 @@ class Report(NamedTuple):
 
 # In admission order, passing over what other workers are taking; index task_queue, of each queue no
 # more than the limit: with `queue = any(…)` every queued task was read and sorted for each claim.
+# Places in different queues say nothing of each other, so tasks of one priority are taken by how
+# far they stand from the head of their own queue.
 # Opens the try in the same statement, so a try that has a number and a start has a row. Locks the
 # tasks it takes, and for a moment as many of each further queue it serves.
 _CLAIM = """
@@ -102,7 +104,8 @@ with picked as materialized (
       where t.state = 'queued' and t.executor = %(executor)s and t.queue = served.queue
       order by t.priority desc, t.rank, t.run_key, t.task_id limit %(limit)s
       for update skip locked) as q
-  order by q.priority desc, q.rank, q.run_key, q.task_id limit %(limit)s),
+  order by q.priority desc, q.rank - min(q.rank) over (partition by served.queue, q.priority),
+    q.run_key, q.task_id limit %(limit)s),
 claimed as (
   update task_hot t set state = 'running', claim = t.claim + 1, worker = %(worker)s,
     started_at = clock_timestamp(), reason = null
@@ -162,6 +165,7 @@ ended as (
     due_at = clock_timestamp() + make_interval(secs => c.delay),
     scheduled_at = case when c.again then clock_timestamp() else t.scheduled_at end,
     queued_at = case when c.again then null else t.queued_at end,
+    rank = case when c.again then t.turn else t.rank end, keeps_slot = false,
     ended_at = case when c.again then null else clock_timestamp() end,
     skips = string_to_array(c.skips, ',')
   from current c

@@ -66,7 +66,6 @@ IN_DAG = [
         "depends_on_past=0",
         "remove it",
     ),
-    ("EmptyOperator(task_id='t', max_active_tis_per_dag=2)", UNSUPPORTED, "not supported yet", ""),
     ("EmptyOperator(task_id='t', outlets=['x'])", UNSUPPORTED, "outlets=['x']", ""),
     (
         "EmptyOperator(task_id='t', email='x@example.com')",

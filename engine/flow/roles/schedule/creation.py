@@ -6,9 +6,9 @@ A fresh run is decided from the head of its spec alone (`flow.graph.head`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from flow.decide import RunFacts, View, decide
+from flow.decide import RunFacts, Shares, View, decide
 from flow.graph import Graph
 from flow.graph.plan import plan
 from flow.roles.schedule.graphs import Graphs
@@ -25,18 +25,18 @@ BATCH: Final = 500
 """DAGs handled in one transaction."""
 
 
-def create_due(conn: Conn, heads: Graphs) -> Written | None:
+def create_due(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
     """Create the runs that are due, one per DAG; None when none was due."""
-    with transaction(conn, "schedule.create"):
+    with transaction(conn, "schedule.create", opening=gates.SHARED):
         due = schedule.take_due(conn, BATCH)
         if not due:
             return None
-        written = _create(conn, heads, due)
+        written = _create(conn, heads, due, shares)
         written.more = len(due) == BATCH
         return written
 
 
-def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
+def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag], shares: Shares) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
     state = gates.read(conn)
     found = heads.get(conn, (dag.spec_hash for dag in due))
@@ -62,11 +62,16 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     schedule.move(conn, positions)
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
-        (created[run.dag_id], run.dag_id, by_id[run.dag_id])
+        StartedRun(
+            created[run.dag_id],
+            run.dag_id,
+            by_id[run.dag_id],
+            alone=counts.get(run.dag_id, (0, 0))[1] == 0,
+        )
         for run in new
         if run.state is RunState.RUNNING and run.dag_id in created
     ]
-    return _begin(conn, started, state)
+    return _begin(conn, started, state, shares)
 
 
 def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
@@ -84,18 +89,38 @@ def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
     )
 
 
-def _begin(conn: Conn, started: Sequence[tuple[int, str, Graph]], state: Gates) -> Written:
+class StartedRun(NamedTuple):
+    """A run that starts without rows. `alone`: its DAG had no unfinished run before it."""
+
+    run_key: int
+    dag_id: str
+    graph: Graph
+    backfill: bool = False
+    alone: bool = False
+
+
+def _begin(conn: Conn, started: Sequence[StartedRun], state: Gates, shares: Shares) -> Written:
     """First decision of runs that have just started and have no rows: nothing to read."""
     facts = RunFacts(now=state.now, fresh=True)
     empty = View()
     decided = [
-        DecidedRun(run_key, dag_id, graph, empty, decide(graph, facts, None, empty))
-        for run_key, dag_id, graph in started
+        DecidedRun(
+            one.run_key,
+            one.dag_id,
+            one.graph,
+            empty,
+            decide(one.graph, facts, None, empty),
+            backfill=one.backfill,
+            alone=one.alone,
+        )
+        for one in started
     ]
-    return write(conn, decided, state)
+    return write(conn, decided, state, shares)
 
 
-def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
+def start_woken(
+    conn: Conn, heads: Graphs, dag_ids: Sequence[str], shares: Shares
+) -> tuple[Written, set[str]]:
     """Start queued runs of DAGs and take up a backlog that waited for room.
 
     Also returns the DAGs that another scheduler holds.
@@ -106,27 +131,33 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
     counts = runs.active(conn, [dag.dag_id for dag in locked])
     room = {dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, (0, 0))[0] for dag in locked}
     state = gates.read(conn)
-    written = _begin_or_resume(conn, heads, runs.start(conn, room), state)
+    written = _begin_or_resume(conn, heads, runs.start(conn, room), state, shares)
     _take_up_backlog(conn, heads, locked, state)
     return written, held
 
 
 def _begin_or_resume(
-    conn: Conn, heads: Graphs, started: Sequence[tuple[int, str, int]], state: Gates
+    conn: Conn,
+    heads: Graphs,
+    started: Sequence[runs.Started],
+    state: Gates,
+    shares: Shares,
 ) -> Written:
     """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
     if not started:
         return Written()
-    hashes = versions.spec_hashes(conn, [(dag_id, version) for _, dag_id, version in started])
+    hashes = versions.spec_hashes(conn, [(run.dag_id, run.version) for run in started])
     found = heads.get(conn, hashes.values())
-    with_rows = {row.run_key for row in tasks.read_runs(conn, [key for key, _, _ in started])}
+    with_rows = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
     wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
-        (key, dag_id, found[hashes[dag_id, version]])
-        for key, dag_id, version in started
-        if key not in with_rows
+        StartedRun(
+            run.run_key, run.dag_id, found[hashes[run.dag_id, run.version]], backfill=run.backfill
+        )
+        for run in started
+        if run.run_key not in with_rows
     ]
-    return _begin(conn, fresh, state)
+    return _begin(conn, fresh, state, shares)
 
 
 def _take_up_backlog(conn: Conn, heads: Graphs, locked: Sequence[DueDag], state: Gates) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from flow.decide import Decision, RunFacts, TaskFacts, View, decide
+from flow.decide import Decision, RunFacts, Shares, TaskFacts, View, decide
 from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
@@ -36,9 +36,9 @@ class _OpenRun:
     decision: Decision = field(default_factory=Decision)
 
 
-def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
+def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
-    with transaction(conn, "schedule.decide"):
+    with transaction(conn, "schedule.decide", opening=gates.SHARED):
         taken = wakeups.take(conn, ["run"], BATCH)
         if not taken:
             return None
@@ -55,10 +55,11 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
-                           one.run.paused)
+                           one.run.paused, one.run.backfill, one.run.limited)
                 for one in open_runs
             ],
             state,
+            shares,
         )  # fmt: skip
         written.more = len(taken) == BATCH
         return written

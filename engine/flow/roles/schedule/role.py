@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from flow.decide import Shares
 from flow.roles.loop import POLL, Stop, keep_going, wait
 from flow.roles.registration import Registration
 from flow.roles.schedule.admission import admit_woken
@@ -34,6 +35,9 @@ YOUNG: Final = 50_000
 its end; Python's own 700 cost a seventh of the scheduler's time in a midnight burst."""
 
 
+EQUAL_SHARES: Final = Shares()
+
+
 def _nothing() -> None:
     """The database is somebody else's to start."""
 
@@ -50,6 +54,9 @@ class Settings:
     poll: float = POLL
     sweep: float = 60.0
     """Between sweeps that repair what should not happen."""
+    shares: Shares = EQUAL_SHARES
+    starvation_after: float = 600.0
+    """How long a ready task may wait before it goes before all others."""
     revive: Callable[[], None] = _nothing
     """Called before each connection: starts an embedded database that has died. Schedulers do it
     for all roles, because a worker has tries to look after while the database recovers."""
@@ -78,9 +85,9 @@ class Scheduler:
         done = 0
         self.behind = False
         steps: tuple[Callable[[], Written | None], ...] = (
-            lambda: decide_woken(self.conn, self.graphs),
-            lambda: admit_woken(self.conn, self.graphs, self.heads),
-            lambda: create_due(self.conn, self.heads),
+            lambda: decide_woken(self.conn, self.graphs, self.settings.shares),
+            lambda: admit_woken(self.conn, self.heads, self.settings.shares),
+            lambda: create_due(self.conn, self.heads, self.settings.shares),
         )
         for step in steps:
             written = step()
@@ -98,7 +105,7 @@ class Scheduler:
             self.notifier.send(self.conn, WAKE)
         if now >= self._sweep_at:
             self._sweep_at = now + self.settings.sweep
-            sweep(self.conn)
+            sweep(self.conn, self.settings.starvation_after)
 
     def idle_for(self) -> float:
         """Seconds until something is due by itself, at most the poll interval."""

@@ -61,6 +61,8 @@ create table dag_version (
   code_hash text not null,                 -- of the file and the local modules it imported
   bundle text not null,
   bundle_version text,
+  max_active_tasks int,                    -- within one run; null: it has fewer tasks than that
+  pools jsonb not null default '{}',       -- the pools of its tasks: name → most slots of one task
   created_at timestamptz not null default clock_timestamp(),
   primary key (dag_id, number)
 );
@@ -139,8 +141,13 @@ create table task_hot (
   pool_slots int not null default 1 check (pool_slots >= 1),
   queue text not null,
   executor text not null,
-  priority int not null,
-  rank bigint not null default 0,          -- place among equal priorities
+  priority int not null,                   -- raised to the highest one by waiting too long
+  rank bigint not null default 0,          -- place among equal priorities; negative: it was raised
+  turn bigint not null default 0,          -- the rank with which it waited for its pool
+  stride int not null default 1000,        -- what it costs its DAG in such an order
+  run_limit int check (run_limit >= 1),    -- active instances of this task within the run
+  dag_limit int check (dag_limit >= 1),    -- … and over all runs of the DAG
+  keeps_slot boolean not null default false, -- occupies its pool though it is not active
   held boolean not null default false,
   retry_delay double precision not null default 0,
   retry_backoff double precision not null default 0,
@@ -169,8 +176,10 @@ create table task_hot (
 create index task_queue on task_hot (executor, queue, priority desc, rank, run_key, task_id)
   where state = 'queued';
 -- Ready tasks of a pool in order, and what occupies it.
-create index task_pool on task_hot (pool, state, priority desc, rank, run_key)
+create index task_pool on task_hot (pool, state, priority desc, turn, run_key)
   where state in ('scheduled', 'queued', 'running', 'restarting');
+-- What occupies a pool without being active; few.
+create index task_keeping on task_hot (pool) where keeps_slot;
 -- What is unfinished in a DAG and in a run: limits, census, ready tasks of one run in order.
 create index task_unfinished on task_hot (dag_id, run_key, state, priority desc, rank)
   where state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none');
