@@ -53,9 +53,9 @@ class World:
         for scheduler in self._schedulers:
             scheduler.conn.close()
 
-    def scheduler(self) -> Scheduler:
+    def scheduler(self, **fields) -> Scheduler:
         """A scheduler with a connection of its own; drive it with `run_once`."""
-        settings = Settings(dsn=self.dsn, listen_dsn=self.dsn, version="test")
+        settings = Settings(dsn=self.dsn, listen_dsn=self.dsn, version="test", **fields)
         made = Scheduler(settings, connect(self.dsn, name="test"))
         self._schedulers.append(made)
         return made

@@ -12,6 +12,7 @@ from flow.store.gates import Gates
 from flow.store.places import PLACES, Waiting, place
 
 Kind = Literal["pool", "dag", "queue"]
+Scope = Literal["pool", "kept", "dag", "queue"]
 
 
 class Ready(NamedTuple):
@@ -76,10 +77,12 @@ select p.name from pool p where p.slots >= 0 and exists (select from task_hot t
     for kind in ("dag_id", "queue")
 }
 
-# Ready tasks of a scope, in order; index task_pool for pools, task_unfinished for a DAG. With the
-# run's side of it, which is null where nothing of the run may start now.
+# Ready tasks of a scope, in order; index task_pool for pools, task_keeping for those of a pool that
+# never gave their slots back, task_unfinished for a DAG. With the run's side of it, which is null
+# where nothing of the run may start now.
 _SCOPES = {
     "pool": "t.pool = %(name)s",
+    "kept": "t.pool = %(name)s and t.keeps_slot",
     "dag": "t.dag_id = %(name)s and t.pool = any(%(unlimited)s::text[])",
     "queue": "t.queue = %(name)s and t.pool = any(%(unlimited)s::text[])",
 }
@@ -189,15 +192,22 @@ def pools_of(conn: Conn, kind: Kind, name: str) -> list[str]:
 
 
 def ready(
-    conn: Conn, kind: Kind, name: str, state: Gates, *, after: After | None = None, limit: int
+    conn: Conn,
+    scope: Scope,
+    name: str,
+    state: Gates,
+    *,
+    after: After | None = None,
+    limit: int,
 ) -> Page:
     """One page of ready tasks of a pool, or of those of a DAG or queue whose pools have no size.
 
-    Tasks of runs that are paused or do not run are left out.
+    `kept` are the tasks of a pool that still have their slots. Tasks of runs that are paused or do
+    not run are left out.
     """
     priority, turn, run_key, task_id, path = after or (None, None, None, None, None)
     rows = conn.execute(
-        _READY[kind, after is None],
+        _READY[scope, after is None],
         {
             "name": name,
             "unlimited": list(state.unlimited),

@@ -18,7 +18,7 @@ from flow.roles.schedule.creation import start_woken
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import Written
 from flow.store import candidates, gates, wakeups
-from flow.store.candidates import Kind, Ready
+from flow.store.candidates import Kind, Ready, Scope
 from flow.store.connect import Conn, transaction
 from flow.store.wakeups import Wakeup
 
@@ -95,7 +95,7 @@ class _Admission:
         done = True
         for page in self._pages(kind, name):
             done = self._admit(page) and done
-            if self._full(kind, name):
+            if self._full(kind, name) and not any(one.task.slots == 0 for one in page):
                 return done
             if self.queued >= ENOUGH:
                 return False
@@ -116,17 +116,20 @@ class _Admission:
         return candidates.queue(self._conn, admitted) == len(admitted) and done
 
     def _pages(self, kind: Kind, name: str) -> Iterator[list[Ready]]:
-        limit = PAGE
-        if kind == "pool" and name not in self._state.unlimited:
-            # Without a lock: slots that are freed after this look leave a wake-up of their own.
-            free = gates.sizes(self._conn, [name]).get(name, 0)
-            free -= gates.pool_use(self._conn, [name]).get(name, 0)
-            if free < 1:
-                return
-            limit = min(PAGE, max(LEAST, free))
+        if kind != "pool" or name in self._state.unlimited:
+            yield from self._walk(kind, name, PAGE)
+            return
+        yield from self._walk("kept", name, PAGE)
+        # Without a lock: slots that are freed after this look leave a wake-up of their own.
+        free = gates.sizes(self._conn, [name]).get(name, 0)
+        free -= gates.pool_use(self._conn, [name]).get(name, 0)
+        if free > 0:
+            yield from self._walk("pool", name, min(PAGE, max(LEAST, free)))
+
+    def _walk(self, scope: Scope, name: str, limit: int) -> Iterator[list[Ready]]:
         after = None
         while True:
-            page = candidates.ready(self._conn, kind, name, self._state, after=after, limit=limit)
+            page = candidates.ready(self._conn, scope, name, self._state, after=after, limit=limit)
             if page.ready:
                 yield page.ready
             after, limit = page.after, PAGE
