@@ -50,8 +50,8 @@ class Room:
     """What is left of each limit. A key that is absent has no limit.
 
     `pools` in slots, and `sizes` what they have in all; the others in tasks. `run_tasks` is by run
-    and task, `dag_tasks` by DAG and task. `served` are the (executor, queue) pairs that a live
-    worker serves. `admit` takes from it what it hands out.
+    and task, `dag_tasks` by DAG and task, of tasks that have such a limit. `served` are the
+    (executor, queue) pairs that a live worker serves. `admit` takes from it what it hands out.
     """
 
     pools: dict[str, int] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class Room:
             return Refusal.RUN
         if self.dags.get(one.dag_id, 1) < 1:
             return Refusal.DAG
-        if self.run_tasks.get((one.run_key, one.task_id), 1) < 1:
+        if one.run_limit and self.run_tasks.get((one.run_key, one.task_id), 1) < 1:
             return Refusal.TASK_IN_RUN
-        if self.dag_tasks.get((one.dag_id, one.task_id), 1) < 1:
+        if one.dag_limit and self.dag_tasks.get((one.dag_id, one.task_id), 1) < 1:
             return Refusal.TASK_IN_DAG
         if one.slots and self.pools.get(one.pool, one.slots) < one.slots:
             return Refusal.POOL
@@ -84,9 +84,9 @@ class Room:
             self.runs[one.run_key] -= 1
         if one.dag_id in self.dags:
             self.dags[one.dag_id] -= 1
-        if (one.run_key, one.task_id) in self.run_tasks:
+        if one.run_limit:
             self.run_tasks[one.run_key, one.task_id] -= 1
-        if (one.dag_id, one.task_id) in self.dag_tasks:
+        if one.dag_limit:
             self.dag_tasks[one.dag_id, one.task_id] -= 1
         if one.pool in self.pools:
             self.pools[one.pool] -= one.slots

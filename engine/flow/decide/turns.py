@@ -38,6 +38,8 @@ class Shares(NamedTuple):
 
     def stride(self, dag_id: str, owner: str, slots: int, *, backfill: bool) -> int:
         """What a task costs its DAG in an order of equal priority; at least 1."""
+        if not (self.dags or self.owners or backfill):
+            return min(LONGEST, UNIT * slots)
         share = self.dags.get(dag_id, 1.0) * self.owners.get(owner, 1.0)
         if backfill:
             share *= self.backfills

@@ -92,6 +92,7 @@ def place(tasks: Iterable[Waiting | None]) -> Placed:
     """Sort tasks into flows, in their order; None is a task that waits in no line."""
     lines: dict[tuple[Any, ...], int] = {}
     flows: dict[tuple[int, str, bool], int] = {}
+    known: dict[Waiting, int] = {}
     first: list[Waiting] = []
     numbers: list[int | None] = []
     strides: list[tuple[int, int]] = []
@@ -100,12 +101,11 @@ def place(tasks: Iterable[Waiting | None]) -> Placed:
             numbers.append(None)
             strides.append((0, 0))
             continue
-        pool, executor, queue, priority = one[1:5]
-        key = (pool, None, None, priority) if pool else (None, executor, queue, priority)
-        line = lines.setdefault(key, len(lines) + 1)
-        flow = flows.setdefault((line, one.dag_id, one.backfill), len(flows) + 1)
-        if flow > len(first):
-            first.append(one)
+        flow = known.get(one)
+        if flow is None:
+            known[one] = flow = _flow(one, lines, flows)
+            if flow > len(first):
+                first.append(one)
         numbers.append(flow)
         strides.append((flow, one.stride))
     parameters = {
@@ -120,3 +120,13 @@ def place(tasks: Iterable[Waiting | None]) -> Placed:
         "flow_stride": arrays.numbers([one.stride for one in first]),
     }
     return Placed(parameters, numbers, offsets(strides))
+
+
+def _flow(
+    one: Waiting, lines: dict[tuple[Any, ...], int], flows: dict[tuple[int, str, bool], int]
+) -> int:
+    """The number of a task's flow; a new line or flow gets the next number."""
+    dag_id, pool, executor, queue, priority = one[:5]
+    key = (pool, None, None, priority) if pool else (None, executor, queue, priority)
+    line = lines.setdefault(key, len(lines) + 1)
+    return flows.setdefault((line, dag_id, one.backfill), len(flows) + 1)

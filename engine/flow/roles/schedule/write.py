@@ -135,7 +135,7 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
     for change in ready:
         if change.task_id not in admitted:
             rows.named |= _gatekeepers(one, change.task_id, rows.state)
-    if one.limited_dag or one.graph.limits_tasks:
+    if one.view.tasks and (one.limited_dag or one.graph.limits_tasks):
         rows.named.add(("dag", one.dag_id))  # what changed may have freed a place in the DAG
     rows.waits += [(one.run_key, task_id, due_at) for task_id, due_at in one.decision.waits]
     if one.decision.verdict is not None:
@@ -181,13 +181,15 @@ def _admit_here(one: DecidedRun, ready: Sequence[TaskChange], room: Room, state:
     if not ready or one.limited_dag:
         return set()
     specs = one.graph.tasks
-    in_order = sorted(ready, key=lambda change: (-specs[change.task_id].priority, change.task_id))
     free = [
-        _candidate(one, spec)
-        for spec in (specs[change.task_id] for change in in_order)
+        spec
+        for spec in (specs[change.task_id] for change in ready)
         if spec.pool in state.unlimited and not limits_itself(spec)
     ]
-    return {candidate.task_id for candidate in admit(free, room)}
+    if one.run_key not in room.runs:  # only a missing worker can keep them waiting
+        return {spec.task_id for spec in free if (spec.executor, spec.queue) in room.served}
+    free.sort(key=lambda spec: (-spec.priority, spec.task_id))
+    return {task.task_id for task in admit([_candidate(one, spec) for spec in free], room)}
 
 
 def _candidate(one: DecidedRun, spec: TaskSpec) -> Candidate:
