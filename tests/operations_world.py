@@ -22,7 +22,7 @@ from flow.store.connect import Conn, transaction
 from flow.store.dag_files import ParsedFile
 from flow.store.dags import Definition
 from flow.store.tries import Claim, Claimed, Report
-from flow.timetables import describe, parse
+from flow.timetables import parse
 
 CHAIN: Mapping[str, tuple[str, ...]] = {"extract": (), "load": ("extract",), "report": ("load",)}
 
@@ -72,7 +72,7 @@ class World:
             **fields,
         )
         body = encode(spec)
-        definition = Definition(spec, body, spec_hash(body), 3, describe(spec.timetable))
+        definition = Definition(spec, body, spec_hash(body), 3, spec.timetable.words())
         with transaction(self.conn, "test"):
             dags.store(self.conn, ParsedFile(file, "c0de" * 16), [definition], paused=paused)
 

@@ -78,7 +78,7 @@ ENTRIES = (
         "dags",
         "flow_cli.commands.dags",
         Panel.PIPELINES,
-        "List, show, pause and unpause DAGs, and see files that cannot be imported.",
+        "List, show, pause and unpause DAGs, see next runs, and files that cannot be imported.",
     ),
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
@@ -107,6 +107,12 @@ ENTRIES = (
         "flow_cli.commands.xcom",
         Panel.PIPELINES,
         "List and print XComs, the values that tasks pass on.",
+    ),
+    Entry(
+        "clear",
+        "flow_cli.commands.clear",
+        Panel.REPAIR,
+        "Let tasks run again, in one run or in all runs of a range.",
     ),
     Entry(
         "test",

@@ -21,13 +21,30 @@ if TYPE_CHECKING:
     from flow.authoring.variable import Variable
     from flow.authoring.xcom_arg import XComArg
     from flow.graph.spec import TriggerRule
+    from flow.timetables.events import EventsTimetable
+    from flow.timetables.interval import CronDataIntervalTimetable, DeltaDataIntervalTimetable
+    from flow.timetables.simple import ContinuousTimetable, NullTimetable, OnceTimetable
+    from flow.timetables.trigger import (
+        CronTriggerTimetable,
+        DeltaTriggerTimetable,
+        MultipleCronTriggerTimetable,
+    )
 
 _HOME = {
-    "DAG": "flow.authoring.dag",
     "BaseOperator": "flow.authoring.operator",
     "Connection": "flow.authoring.connection",
     "Context": "flow.authoring.context",
+    "ContinuousTimetable": "flow.timetables.simple",
+    "CronDataIntervalTimetable": "flow.timetables.interval",
+    "CronTriggerTimetable": "flow.timetables.trigger",
+    "DAG": "flow.authoring.dag",
+    "DeltaDataIntervalTimetable": "flow.timetables.interval",
+    "DeltaTriggerTimetable": "flow.timetables.trigger",
+    "EventsTimetable": "flow.timetables.events",
     "Label": "flow.authoring.node",
+    "MultipleCronTriggerTimetable": "flow.timetables.trigger",
+    "NullTimetable": "flow.timetables.simple",
+    "OnceTimetable": "flow.timetables.simple",
     "Param": "flow.authoring.param",
     "TaskGroup": "flow.authoring.group",
     "TriggerRule": "flow.graph.spec",
@@ -47,7 +64,16 @@ __all__ = [
     "BaseOperator",
     "Connection",
     "Context",
+    "ContinuousTimetable",
+    "CronDataIntervalTimetable",
+    "CronTriggerTimetable",
+    "DeltaDataIntervalTimetable",
+    "DeltaTriggerTimetable",
+    "EventsTimetable",
     "Label",
+    "MultipleCronTriggerTimetable",
+    "NullTimetable",
+    "OnceTimetable",
     "Param",
     "TaskGroup",
     "TriggerRule",

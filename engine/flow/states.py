@@ -93,14 +93,15 @@ TASK_TRANSITIONS: Final[dict[TaskState, frozenset[TaskState]]] = {
     T.UP_FOR_RESCHEDULE: frozenset({T.SCHEDULED, T.NONE}) | _MARKS,
     T.DEFERRED: frozenset({T.SCHEDULED, T.UP_FOR_RETRY, T.NONE}) | _MARKS,
     T.AWAITING_INPUT: frozenset({T.SCHEDULED, T.UP_FOR_RETRY, T.NONE}) | _MARKS,
-    T.SUCCESS: frozenset({T.NONE}) | _MARKS,
-    T.FAILED: frozenset({T.NONE}) | _MARKS,
-    T.SKIPPED: frozenset({T.NONE}) | _MARKS,
+    T.SUCCESS: frozenset({T.NONE, T.RESTARTING}) | _MARKS,
+    T.FAILED: frozenset({T.NONE, T.RESTARTING}) | _MARKS,
+    T.SKIPPED: frozenset({T.NONE, T.RESTARTING}) | _MARKS,
     T.UPSTREAM_FAILED: frozenset({T.NONE}) | _MARKS,
     T.REMOVED: frozenset({T.NONE}),
 }
 """From a state to the states that may follow it. `→ none` is a clear (the row stays, with its
-try number, so numbers only grow)."""
+try number, so numbers only grow); `→ restarting` is a clear that has to wait until a process is
+dead, the task's own or one whose task was marked meanwhile."""
 
 RUN_TRANSITIONS: Final[dict[RunState, frozenset[RunState]]] = {
     RunState.QUEUED: frozenset({RunState.RUNNING, RunState.SUCCESS, RunState.FAILED}),

@@ -12,15 +12,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from harness import Aim, Conn, Results, deployment, main, medians, one, wait_for
-from stored import store_dags, store_specs
-
-from flow.graph import DagSpec, TaskSpec
-from flow.timetables import parse
+from stored import ROOTS, rooted_spec, store_dags, store_specs
 
 AIM = Aim(0.4, at_least=True)
-ROOTS = 3
-OTHERS = 22
-TEAMS = 40
 HEADSTART = timedelta(seconds=6)
 """For storing rows and statistics before the DAGs are due."""
 
@@ -30,7 +24,7 @@ def measure(results: Results, reduced: bool) -> None:
     dags, due = (2_000, 800) if reduced else (20_000, 8_000)
     with deployment() as flow, flow.connect() as conn:
         floors = [flow.floor("burst", "--dags", dags, "--due", due) for _ in range(3)]
-        specs = [_spec(number) for number in range(dags)]
+        specs = [rooted_spec(number) for number in range(dags)]
         hashes = store_specs(conn, specs)
         flow.start("schedule")
         flow.start("work", "--slots", "0")
@@ -50,22 +44,6 @@ def measure(results: Results, reduced: bool) -> None:
     rate = due * ROOTS / seconds
     floor = medians(floors, "per_s")
     results.line(rate, "tasks/s", floor, AIM, seconds=round(seconds, 3), tasks=due * ROOTS)
-
-
-def _spec(number: int) -> DagSpec:
-    roots = [TaskSpec(task_id=f"root_{root}", operator="PythonOperator") for root in range(ROOTS)]
-    others = [
-        TaskSpec(
-            task_id=f"task_{other:02}", operator="PythonOperator", upstream=(f"root_{other % 3}",)
-        )
-        for other in range(OTHERS)
-    ]
-    return DagSpec(
-        dag_id=f"team{number % TEAMS}.dag_{number}",
-        tasks=(*roots, *others),
-        timetable=parse("@daily", "UTC"),
-        start_date=datetime(2026, 1, 1, tzinfo=UTC),
-    )
 
 
 def _burst(conn: Conn, moment: datetime, due: int) -> float:

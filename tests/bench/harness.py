@@ -31,7 +31,7 @@ from flow.store import migrate
 from flow.store.connect import Conn, connect
 
 FLOORS: Final = Path(__file__).parent / "floors"
-BENCHES: Final = ("hop", "throughput", "burst", "big_run", "fair", "cold_start", "idle")
+BENCHES: Final = ("hop", "throughput", "burst", "big_run", "fair", "cold_start", "idle", "specs")
 """Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0
 """A bench fails where the ratio misses its aim by this factor: less is noise of a busy machine."""

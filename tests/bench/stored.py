@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
-from flow.graph import DagSpec, encode, head, spec_hash
+from flow.graph import DagSpec, TaskSpec, encode, head, spec_hash
 from flow.graph.index import binding_run_limit, pools_of
 from flow.store.connect import Conn
+from flow.timetables import parse
+
+ROOTS: Final = 3
+OTHERS: Final = 22
+TEAMS: Final = 40
+
+
+def rooted_spec(number: int) -> DagSpec:
+    """A DAG of 25 tasks, 3 of which wait for nobody."""
+    roots = [TaskSpec(task_id=f"root_{root}", operator="PythonOperator") for root in range(ROOTS)]
+    others = [
+        TaskSpec(
+            task_id=f"task_{other:02}", operator="PythonOperator", upstream=(f"root_{other % 3}",)
+        )
+        for other in range(OTHERS)
+    ]
+    return DagSpec(
+        dag_id=f"team{number % TEAMS}.dag_{number}",
+        tasks=(*roots, *others),
+        timetable=parse("@daily", "UTC"),
+        start_date=datetime(2026, 1, 1, tzinfo=UTC),
+    )
 
 
 def store_specs(conn: Conn, specs: Sequence[DagSpec]) -> dict[str, str]:

@@ -48,6 +48,11 @@ VERBS = {
         whole=(TASK,),
         unknown=(DAG, RUN, "nope", "failed", "--dry-run"),
     ),
+    "clear": Verb(
+        (DAG, RUN, "-t", TASK, "--dry-run"),
+        whole=(RUN, TASK),
+        unknown=(DAG, RUN, "-t", "nope", "--dry-run"),
+    ),
     "logs": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "grid": Verb((DAG,), whole=(TASK,), unknown=("nope",)),
     "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),

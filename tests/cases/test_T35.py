@@ -25,13 +25,10 @@ NEEDS = ["flow events"]  # the return from queued as an entry of its own
 BREAKS = [
     Break(
         "engine/flow/roles/schedule/decisions.py",
-        "        locked = runs.lock(conn, sorted({w.run_key for w in taken"
-        " if w.run_key is not None}))\n",
-        "        wakeups.delete(conn, [w.id for w in taken])\n"
+        "        woken = runs.woken(answers)\n",
+        "        woken = runs.woken(answers)\n"
         '        conn.execute("commit")\n'
-        '        conn.execute("begin")\n'
-        "        locked = runs.lock(conn, sorted({w.run_key for w in taken"
-        " if w.run_key is not None}))\n",
+        '        conn.execute("begin")\n',
     ),
     Break(
         "engine/flow/decide/after.py",

@@ -44,12 +44,12 @@ WORKING = {
     ),
     "work": [
         *around("work.claim", "work.report", "work.heartbeat", "work.note", "work.answer"),
-        "host.start.before_send", "host.ended.received",
+        "host.start.before_send", "host.finished.received", "host.ended.received",
     ],
     "zygote": [
         "zygote.start.received", "zygote.start.before_fork", "zygote.start.after_fork",
         "zygote.ended.before_send", "zygote.refill.before_fork",
-        "child.order.received", "child.job.done",
+        "child.order.received", "child.job.done", "child.finished.after_send",
     ],
 }  # fmt: skip
 """Points that work comes by sooner or later."""
@@ -75,6 +75,7 @@ ENDING = [
 ELSEWHERE = {
     *around("schedule.lose"),  # test_T33: takes a worker that is silent
     "zygote.lease.expired",
+    *around("work.confirm"),  # test_T15: says that a process is dead
     *around("work.release"),  # tests/roles/work: takes a lost answer to a claim
 }
 
@@ -176,33 +177,49 @@ def test_killed_at_work(attack: Attack) -> None:
     finish(attack)
 
 
-def test_parsers_killed() -> None:
-    """A parser that dies leaves whole versions of files or none, and another one goes on."""
+@contextmanager
+def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
+    """A deployment without a parser, and what makes the next one come by a point of its code.
+
+    Afterwards whole versions of files are stored or none, and another parser goes on.
+    """
     with deployed(SETTINGS) as deployment:
         assert deployment.flow("db", "migrate").code == 0
         _write_other(deployment, "before")
         deployment.parse()
         deployment.start("schedule")
-        broken = deployment.dags / "broken.py"
-        provocations: dict[str, Callable[[], object]] = {
-            "parse.store": lambda: _write_other(deployment, point.replace(".", "_")),
-            "parse.fail": lambda: deployment.write("broken.py", f"1 / 0  # {point}"),
-            "parse.hide": broken.unlink,
-        }
-        for point in PARSING:
-            if point.startswith("parse.hide"):
-                deployment.write("broken.py", "1 / 0")
-                deployment.parse()
-            provocations.get(point.rpartition(".")[0], lambda: None)()
-            parser = deployment.start("parse", FLOW_FAULTS=f"{point}=kill")
-            if point.startswith("parse.retire"):
-                wait_until(lambda parser=parser: "parsing" in parser.text(), "the parser's loop")  # type: ignore[misc]
-                parser.send(signal.SIGTERM)
-            assert parser.wait() == -signal.SIGKILL, parser.text()
+
+        def provoke(point: str) -> None:
+            match point.rpartition(".")[0]:
+                case "parse.store":
+                    _write_other(deployment, point.replace(".", "_"))
+                case "parse.fail":
+                    deployment.write("broken.py", f"1 / 0  # {point}")
+                case "parse.hide":
+                    deployment.write("broken.py", "1 / 0")
+                    deployment.parse()
+                    (deployment.dags / "broken.py").unlink()
+
+        yield deployment, provoke
         deployment.parse()
         found = deployment.ask("tasks", "list", "other", deployment.run("other"))
         assert [task["task_id"] for task in found] == ["parse_store_after_commit"]
         assert deployment.ask("dags", "errors") == []
+
+
+def _tell_to_end(parser: Role) -> None:
+    wait_until(lambda: "parsing" in parser.text(), "the parser's loop")
+    parser.send(signal.SIGTERM)
+
+
+def test_parsers_killed() -> None:
+    with parsing() as (deployment, provoke):
+        for point in PARSING:
+            provoke(point)
+            parser = deployment.start("parse", FLOW_FAULTS=f"{point}=kill")
+            if point.startswith("parse.retire"):
+                _tell_to_end(parser)
+            assert parser.wait() == -signal.SIGKILL, parser.text()
 
 
 def _write_other(deployment: Deployment, task_id: str) -> None:
@@ -245,30 +262,59 @@ def _sessions_ended(deployment: Deployment) -> int:
     return log.count("idle-in-transaction timeout")
 
 
-def test_database_killed(attack: Attack) -> None:
-    """The embedded server comes back by itself, because a role needs it."""
-    server = attack.deployment.embedded
-    for _ in range(2):
-        before = _postmaster(attack.deployment)
-        psutil.Process(before).kill()
-        wait_until(
-            lambda before=before: server.running() and _postmaster(attack.deployment) != before,  # type: ignore[misc]
-            "the next server",
-            seconds=60,
-        )
-        _see_work_go_on(attack.deployment)
-    finish(attack)
-    assert "starting it again" not in attack.up.text(), "a role died with the database"
+def test_database_killed_at_work() -> None:
+    """Whoever stands at a point, between any two of its steps, survives the database's death."""
+    points = [point for row in zip_longest(*WORKING.values()) for point in row if point]
+    with attacked(points, action="stop") as attack:
+        for point in points:
+            attack.strike(point)
+            # That somebody reaches the next point shows that work goes on.
+            _kill_database(attack.deployment, attack.up)
+        finish(attack)
+        text = attack.up.text()
+        assert "starting it again" not in text, "a role died with the database"
+        assert "the zygote died" not in text
+
+
+def test_database_killed_under_parsers() -> None:
+    with parsing() as (deployment, provoke):
+        for point in PARSING:
+            provoke(point)
+            parser = deployment.start("parse", FLOW_FAULTS=f"{point}=stop@1")
+            if point.startswith("parse.retire"):
+                _tell_to_end(parser)
+            _kill_database(deployment, parser)
+            if not point.startswith("parse.retire"):
+                _tell_to_end(parser)
+            assert parser.wait() == 0, parser.text()
+
+
+def _kill_database(deployment: Deployment, role: Role) -> None:
+    """SIGKILL the postmaster while a process of a role is stopped, which then goes on."""
+    stopped = wait_until(lambda: _stopped(role), "a process at its point")
+    before = _postmaster(deployment)
+    psutil.Process(before).kill()
+    for process in stopped:
+        process.send_signal(signal.SIGCONT)
+    wait_until(
+        lambda: deployment.embedded.running() and _postmaster(deployment) != before,
+        "the next server",
+        seconds=60,
+    )
+
+
+def _stopped(role: Role) -> list[psutil.Process]:
+    top = psutil.Process(role.process.pid)
+    return [one for one in (top, *top.children(recursive=True)) if _is_stopped(one)]
+
+
+def _is_stopped(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_STOPPED)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _postmaster(deployment: Deployment) -> int:
     lines = (deployment.embedded.data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
     return int(lines[0])
-
-
-def _see_work_go_on(deployment: Deployment) -> None:
-    def count() -> int:
-        return len(list((deployment.folder / "m").iterdir()))
-
-    before = count()
-    wait_until(lambda: count() > before, "another task", seconds=60)

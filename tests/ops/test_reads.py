@@ -11,6 +11,7 @@ import pytest
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
 from flow.ops import dags, grid, pools, references, running, runs, status, tasks, xcoms
+from flow.ops.next_runs import next_runs
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import dag_files
@@ -243,6 +244,34 @@ def test_a_dag_page_names_the_next_runs(world: World) -> None:
     details = dags.show(world.deployment, "sales")
     assert [run.data_interval_start.day for run in details.next_runs] == [1, 2, 3, 4, 5]
     assert [version.number for version in details.versions] == [1]
+
+
+def test_the_next_runs_go_on_from_where_the_schedule_stands(world: World) -> None:
+    world.define("sales", schedule="@daily", start_date=datetime(2100, 1, 1, tzinfo=UTC))
+    found = next_runs(world.deployment, "sales", 3)
+    assert found.schedule == "every day at 00:00 UTC"
+    assert [run.data_interval_start.day for run in found.runs] == [1, 2, 3]
+
+
+def test_the_next_runs_from_a_date_are_all_of_the_schedule_and_in_its_zone(world: World) -> None:
+    world.define(
+        "gap",
+        schedule="30 2 * * *",
+        timezone="America/Chicago",
+        start_date=datetime(2024, 3, 8, 6, tzinfo=UTC),
+        end_date=datetime(2024, 3, 13, 6, tzinfo=UTC),
+    )
+    found = next_runs(world.deployment, "gap", 100, "2024-03-01").runs
+    assert [run.data_interval_start.isoformat() for run in found] == [
+        "2024-03-08T02:30:00-06:00",
+        "2024-03-09T02:30:00-06:00",
+        "2024-03-10T03:30:00-05:00",
+        "2024-03-11T02:30:00-05:00",
+        "2024-03-12T02:30:00-05:00",
+    ]
+    assert [run.run_at for run in found] == [run.data_interval_end for run in found]
+    assert len(next_runs(world.deployment, "gap", 2, "2024-03-10T03:30").runs) == 2
+    assert next_runs(world.deployment, "gap", 2, "2024-03-14").runs == []
 
 
 # ── pools and status ─────────────────────────────────────────────────────────────────────────────

@@ -22,6 +22,7 @@ from flow.errors import ProtocolError
 from flow.process import zygote
 from flow.process.channel import Channel
 from flow.process.messages import (
+    Finished,
     GetVariable,
     Outcome,
     ParseJob,
@@ -254,6 +255,45 @@ def pool(job: TaskJob, line: Channel, received: float) -> None:
     victim = subprocess.Popen(["sleep", "1000"])
     victim.kill()
     success(line, [squares, victim.wait()])
+
+
+def leave_thread(job: TaskJob, line: Channel, received: float) -> None:
+    """End well, with a thread that would go on for ever."""
+    threading.Thread(target=forever, daemon=True).start()
+    success(line)
+
+
+def leave_zombie(job: TaskJob, line: Channel, received: float) -> None:
+    """End well, without having waited for a child that is dead."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(3)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    success(line)
+
+
+def fail(job: TaskJob, line: Channel, received: float) -> None:
+    line.send(Outcome(state="failed", reason="as it should"))
+
+
+def busy_child(job: TaskJob, line: Channel, received: float, size: int) -> None:
+    """Use up time and memory in a child that is waited for."""
+    pid = os.fork()
+    if pid == 0:
+        kept = b"x" * size
+        began = time.process_time()
+        while time.process_time() - began < 0.2:
+            pass
+        os._exit(len(kept) == 0)
+    success(line, os.waitpid(pid, 0)[1])
+
+
+def claim_finished(job: TaskJob, line: Channel, received: float, mark: str, **said: Any) -> None:
+    """Say a last word that is not true, and stay."""
+    success(line)
+    line.send(Finished(**said))
+    announce(mark)
+    forever()
 
 
 def memory(job: TaskJob, line: Channel, received: float, size: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from flow.process import alarm, tree
-from flow.process.events import JobEnded
+from flow.process.events import JobEnded, JobGone
 from process.watched import gone, until
 
 
@@ -125,7 +125,9 @@ def test_a_killed_spare_is_replaced(watched: Any) -> None:
         (spare,) = until(partial(spares, watched), "a spare child")
         os.kill(spare, signal.SIGKILL)
         until(partial(gone, spare), "its death")
-        assert watched.end_of(watched.start("nothing")).exit_code == 0
+        job_id = watched.start("nothing")
+        assert watched.end_of(job_id).exit_code == 0
+        watched.wait_for(JobGone, job_id=job_id)
 
 
 def spares(watched: Any) -> list[int]:

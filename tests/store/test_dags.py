@@ -16,7 +16,7 @@ from flow.store import dag_files, dags
 from flow.store.connect import Conn, transaction
 from flow.store.dag_files import Failure, ParsedFile
 from flow.store.dags import Definition, Stored
-from flow.timetables import describe, parse
+from flow.timetables import parse
 
 HANG = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
 
@@ -25,7 +25,7 @@ def definition(dag_id: str = "sales", schedule: Any = None, **fields: Any) -> De
     fields.setdefault("tasks", (TaskSpec(task_id="load", operator="BashOperator", owner="ann"),))
     spec = DagSpec(dag_id=dag_id, timetable=parse(schedule, timezone="UTC"), **fields)
     body = encode(spec)
-    return Definition(spec, body, spec_hash(body), 3, describe(spec.timetable))
+    return Definition(spec, body, spec_hash(body), 3, spec.timetable.words())
 
 
 def store(

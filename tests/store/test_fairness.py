@@ -194,7 +194,7 @@ def test_a_task_of_a_pool_that_does_not_exist_waits_for_it(world: World) -> None
     world.check()
     world.pool("nope", 5)
     with transaction(world.conn, "test"):
-        gates.wake_freed(world.conn, ["nope"], [])
+        gates.wake_freed(world.conn, ["nope"])
     assert world.settle(scheduler) == 2
 
 
@@ -220,9 +220,8 @@ def test_a_pool_that_gets_a_size_knows_what_is_being_queued(world: World) -> Non
     scheduler = world.scheduler()
     world.worker()
     with ThreadPoolExecutor(1) as threads:
-        with connect(world.dsn, name="test") as other, transaction(
-            other, "test", opening=gates.SHARED
-        ):  # fmt: skip
+        with connect(world.dsn, name="test") as other, transaction(other, "test"):
+            gates.read(other)
             setting = threads.submit(freeze_and_set, world.dsn)
             waiting = "select exists(select from pg_locks where not granted)"
             while not world.conn.execute(waiting).fetchone()[0]:
@@ -263,7 +262,7 @@ def test_a_task_that_waits_too_long_goes_before_any_priority(world: World, scarc
                        "ended_at = clock_timestamp() where state = 'running'")  # fmt: skip
     world.conn.execute("delete from try_hot where ended_at is null")
     with transaction(world.conn, "test"):
-        gates.wake_freed(world.conn, [scarce], [])
+        gates.wake_freed(world.conn, [scarce])
     found = dags_of(starts(world, scheduler, 3))
     # A quarter of the places at a time, and at least one, each sweep anew.
     assert found[0] == "low"
@@ -365,9 +364,7 @@ def test_the_store_places_tasks_as_the_rule_says(
                  1 if state == "running" else None),
             )  # fmt: skip
         one = Waiting(dag_id, pool, "local", "q", 1, 7, backfill)
-        found = conn.execute(
-            f"with {places.PLACES} select place from flow", places.place([one]).parameters
-        ).fetchall()
+        found = conn.execute(f"select {places.PLACES}", places.place([one]).parameters).fetchone()
     finally:
         conn.execute("rollback")
     same = [row for row in rows if row[4] == 1 and row[3] >= 0]
@@ -379,4 +376,4 @@ def test_the_store_places_tasks_as_the_rule_says(
         if clock is None:
             clock = min((row[3] for row in line), default=None)
     last = max((row[3] for row in line if row[1:3] == (dag_id, backfill)), default=None)
-    assert found == [(first_place(clock, last, 7),)]
+    assert found == ([first_place(clock, last, 7)],)

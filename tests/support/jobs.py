@@ -35,6 +35,7 @@ from flow.process.messages import (
     Refused,
     RunInfo,
     SetVariable,
+    StillCounts,
     TaskJob,
     ToChild,
     Value,
@@ -107,6 +108,10 @@ def answer(memory: MemoryRuntime, request: Message) -> ToChild:
                 return Value(value=memory.get_connection(conn_id))
             case GetPreviousSuccess():
                 return PreviousRun(**memory.previous_success()._asdict())
+            case StillCounts() if not memory.still_counts:
+                return Refused(error="it was told to stop")
+            case StillCounts():
+                pass
             case PullXCom():
                 found = memory.pull_xcoms(
                     task_ids=request.task_ids or (),

@@ -18,6 +18,7 @@ class MemoryRuntime:
     """Key and XCom of upstream tasks."""
     pushed: dict[str, str] = field(default_factory=dict)
     previous: PreviousSuccess = PreviousSuccess()  # noqa: RUF009 - a frozen tuple
+    still_counts: bool = True
     asked: list[str] = field(default_factory=list)
 
     def push_xcom(self, key: str, value: str) -> None:
@@ -61,6 +62,9 @@ class MemoryRuntime:
         if conn_id not in self.connections:
             raise NotFound(f"connection {conn_id!r} does not exist")
         return self.connections[conn_id]
+
+    def counts(self) -> bool:
+        return self.still_counts
 
     def previous_success(self) -> PreviousSuccess:
         self.asked.append("previous_success")

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from flow.ops.pausing import Unpaused
 
 app = group(
-    "List, show, pause and unpause DAGs, and see files that cannot be imported.",
+    "List, show, pause and unpause DAGs, see next runs, and files that cannot be imported.",
     "flow dags list",
     "flow dags show sales",
 )
 
+NEXT_SHOWN = 10
 COLUMNS = (
     Column("dag_id", "dag"),
     Column("paused"),
@@ -38,6 +39,11 @@ COLUMNS = (
     Column("owner"),
     Column("tags"),
     Column("has_import_error", "broken"),
+)
+NEXT_COLUMNS = (
+    Column("run_at"),
+    Column("data_interval_start", "interval from"),
+    Column("data_interval_end", "to"),
 )
 ERROR_COLUMNS = (Column("file"), Column("line", right=True), Column("error"), Column("since"))
 DagsArgument = Annotated[
@@ -92,6 +98,45 @@ def show(context: typer.Context, dag: DagArgument, output: OutputOption = Format
     with opened(context) as deployment:
         details = dags.show(deployment, dag)
     Output(output).lines(*describe(details))
+
+
+@app.command(
+    "next",
+    cls=Command,
+    epilog=examples("flow dags next sales", "flow dags next sales --from 2026-10-24 -n 40 -o json"),
+)
+def next_(
+    context: typer.Context,
+    dag: DagArgument,
+    count: Annotated[
+        int, typer.Option("-n", "--count", min=1, metavar="N", help="How many runs at most.")
+    ] = NEXT_SHOWN,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="DATE",
+            help="Of the intervals that start then or later, also of those that have a run.",
+        ),
+    ] = None,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """List the runs that the schedule of a DAG makes next, and say the schedule in words.
+
+    How schedules are read: flow-time(7).
+    """
+    from flow.ops.next_runs import next_runs
+
+    printer = Output(output)
+    with opened(context) as deployment:
+        found = next_runs(deployment, dag, count, start)
+    if printer.format is Format.TEXT:
+        printer.message(f"{found.dag_id}: {found.schedule}")
+        if not found.present:
+            printer.message("its file does not define it any more: no run is created")
+        elif found.paused:
+            printer.message(f"it is paused: no run is created before `flow dags unpause {dag}`")
+    printer.table([row_of(run) for run in found.runs], NEXT_COLUMNS, "next runs")
 
 
 @app.command(cls=Command, epilog=examples("flow dags pause sales stock"))

@@ -15,13 +15,14 @@ from flow.authoring.callbacks import Callbacks, callback_tuple
 from flow.authoring.group import TaskGroup
 from flow.authoring.ids import legal_id
 from flow.authoring.links import Edges, Link
-from flow.authoring.moments import as_moment, in_zone, zone_name
+from flow.authoring.moments import as_moment, in_zone
 from flow.authoring.origin import Origin, caller
 from flow.authoring.param import DagParam, value_of
 from flow.authoring.task_arguments import whole_number
 from flow.authoring.vocabulary import DAG as WORDS
 from flow.errors import InvalidDag, NotFound
 from flow.timetables import Timetable, parse
+from flow.timetables.zone_names import zone_name
 
 if TYPE_CHECKING:
     from flow.authoring.operator import BaseOperator
@@ -87,7 +88,7 @@ class DAG:
         self.start_date = in_zone(first, self.timezone)
         self.end_date = in_zone(last, self.timezone)
         self.schedule = schedule
-        self.timetable: Timetable = _timetable(schedule, self.timezone.key, where)
+        self.timetable: Timetable = _timetable(schedule, self, where)
         self.catchup = _one_of("catchup", catchup, _CATCHUP, where)
         if code == "pinned":
             raise not_yet("code='pinned'", where)
@@ -271,14 +272,15 @@ class DAG:
 def _zone(start: datetime | None, where: Origin) -> ZoneInfo:
     if start is None or start.tzinfo is None:
         return ZoneInfo(collect.default_timezone())
-    return ZoneInfo(zone_name(start.tzinfo, where))
-
-
-def _timetable(schedule: Any, timezone: str, where: Origin) -> Timetable:
-    if isinstance(schedule, Timetable):
-        return schedule
     try:
-        return parse(schedule, timezone)
+        return ZoneInfo(zone_name(start.tzinfo))
+    except InvalidDag as error:
+        raise InvalidDag(f"{where}: start_date: {error.message}", error.hint) from error
+
+
+def _timetable(schedule: Any, dag: DAG, where: Origin) -> Timetable:
+    try:
+        return parse(schedule, dag.timezone.key, dag.dag_id)
     except InvalidDag as error:
         raise InvalidDag(f"{where}: {error.message}", error.hint) from error
 

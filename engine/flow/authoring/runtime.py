@@ -67,6 +67,9 @@ class Runtime(Protocol):
     def previous_success(self) -> PreviousSuccess:
         """Dates of the last successful run before this one; all None when there is none."""
 
+    def counts(self) -> bool:
+        """Whether what this try comes to still counts: nobody has told it to stop."""
+
 
 _runtime: Runtime | None = None
 

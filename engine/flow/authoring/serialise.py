@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flow.authoring.arguments import Signature, nearest, not_yet
+from flow.authoring.arguments import Signature, nearest
 from flow.authoring.dag import DAG
 from flow.authoring.moments import as_moment, in_zone, utc
 from flow.authoring.operator import BaseOperator
@@ -77,7 +77,7 @@ def _with_priorities(dag: DAG, spec: DagSpec) -> DagSpec:
 
 
 def _task(task: BaseOperator) -> TaskSpec:
-    _check_window(task)
+    start, end = _window(task)
     group = task.task_group
     return TaskSpec(
         task_id=task.task_id,
@@ -98,6 +98,8 @@ def _task(task: BaseOperator) -> TaskSpec:
         executor=task.executor,
         max_active_tis_per_dagrun=task.max_active_tis_per_dagrun,
         max_active_tis_per_dag=task.max_active_tis_per_dag,
+        start_date=start,
+        end_date=end,
         callbacks=tuple(event for event in _TASK_EVENTS if getattr(task, f"on_{event}_callback")),
         display_name=task.task_display_name,
         doc=task.doc_md or task.doc,
@@ -131,19 +133,16 @@ def _as_json(dag: DAG) -> dict[str, Any]:
     return values
 
 
-def _check_window(task: BaseOperator) -> None:
-    """Accept dates of a task only when they do not narrow those of its DAG."""
+def _window(task: BaseOperator) -> tuple[datetime | None, datetime | None]:
+    """Start and end date of a task in UTC, where they narrow those of its DAG."""
     dag, where = task.dag, task.origin
     start = in_zone(as_moment("start_date", task.start_date, where), dag.timezone)
     end = in_zone(as_moment("end_date", task.end_date, where), dag.timezone)
-    if start is not None and _later(start, dag.start_date):
-        raise not_yet(f"a start_date of task {task.task_id!r} after its DAG's", where)
-    if end is not None and (dag.end_date is None or end < dag.end_date):
-        raise not_yet(f"an end_date of task {task.task_id!r} before its DAG's", where)
-
-
-def _later(start: datetime, first: datetime | None) -> bool:
-    return first is None or start > first
+    if start is not None and dag.start_date is not None and start <= dag.start_date:
+        start = None
+    if end is not None and dag.end_date is not None and end >= dag.end_date:
+        end = None
+    return utc(start), utc(end)
 
 
 def _check_defaults(dag: DAG) -> None:

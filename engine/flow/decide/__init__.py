@@ -10,6 +10,7 @@ from flow.decide.after import (
     lost,
     orphaned_callback,
 )
+from flow.decide.reason import Code, Reason
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, decide
@@ -20,9 +21,11 @@ __all__ = [
     "UNIT",
     "AfterTry",
     "Candidate",
+    "Code",
     "Decision",
     "Ending",
     "Outlook",
+    "Reason",
     "Refusal",
     "RetryPolicy",
     "Room",

@@ -70,9 +70,9 @@ class Room:
             return Refusal.RUN
         if self.dags.get(one.dag_id, 1) < 1:
             return Refusal.DAG
-        if one.run_limit and self.run_tasks.get((one.run_key, one.task_id), 1) < 1:
+        if self.run_tasks and self.run_tasks.get((one.run_key, one.task_id), 1) < 1:
             return Refusal.TASK_IN_RUN
-        if one.dag_limit and self.dag_tasks.get((one.dag_id, one.task_id), 1) < 1:
+        if self.dag_tasks and self.dag_tasks.get((one.dag_id, one.task_id), 1) < 1:
             return Refusal.TASK_IN_DAG
         if one.slots and self.pools.get(one.pool, one.slots) < one.slots:
             return Refusal.POOL
@@ -84,9 +84,9 @@ class Room:
             self.runs[one.run_key] -= 1
         if one.dag_id in self.dags:
             self.dags[one.dag_id] -= 1
-        if one.run_limit:
+        if (one.run_key, one.task_id) in self.run_tasks:
             self.run_tasks[one.run_key, one.task_id] -= 1
-        if one.dag_limit:
+        if (one.dag_id, one.task_id) in self.dag_tasks:
             self.dag_tasks[one.dag_id, one.task_id] -= 1
         if one.pool in self.pools:
             self.pools[one.pool] -= one.slots

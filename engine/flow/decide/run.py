@@ -15,8 +15,10 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from flow.decide.reason import Reason
 from flow.decide.rules import Outlook, outlook, tally
 from flow.decide.view import View
+from flow.decide.window import outside_window
 from flow.graph.index import Graph
 from flow.states import FINISHED, WAITING, RunState, TaskState
 
@@ -28,6 +30,8 @@ class RunFacts(NamedTuple):
     """Database time of the decision."""
     fresh: bool = False
     """No task of the run has a row yet."""
+    logical_date: datetime | None = None
+    """What the windows of its tasks are compared with; None: none of them binds."""
 
 
 class TaskChange(NamedTuple):
@@ -48,6 +52,8 @@ class Decision:
     """The run is over, and so."""
     reason: str | None = None
     """Why the verdict is what it is, when the leaves do not say it."""
+    closed: dict[str, Reason] = field(default_factory=dict)
+    """Tasks that stay in state none though their trigger rule lets them go, and what holds them."""
     waits: list[tuple[str, datetime]] = field(default_factory=list)
     """Waiting tasks among those looked at that are not due yet, and when they are."""
     unseen: frozenset[str] = frozenset()
@@ -84,6 +90,7 @@ class _Step:
         self.new: dict[str, TaskState] = {}
         self.reasons: dict[str, str] = {}
         self.unseen: set[str] = set()
+        self.closed: dict[str, Reason] = {}
         self.waits: list[tuple[str, datetime]] = []
         self._outlooks: dict[int, Outlook] = {}
         self._skipped_by = {
@@ -100,7 +107,7 @@ class _Step:
         looked_at = self._cascade(self._first_candidates(changed))
         if self.unseen:
             return Decision(unseen=frozenset(self.unseen))
-        decision = Decision(waits=self.waits)
+        decision = Decision(closed=self.closed, waits=self.waits)
         if self._may_be_over(looked_at):
             if not self.view.complete:
                 if self.view.unfinished is None:
@@ -186,6 +193,11 @@ class _Step:
         if found is Outlook.WAIT:
             return False
         if found is Outlook.RUN:
+            outside = outside_window(spec, self.run.logical_date)
+            if outside is not None:
+                self.new[task_id] = TaskState.SKIPPED
+                self.reasons[task_id] = outside
+                return True
             self.new[task_id] = TaskState.SCHEDULED if spec.runs_code else TaskState.SUCCESS
             return not spec.runs_code
         self.new[task_id] = (
@@ -195,19 +207,55 @@ class _Step:
         return True
 
     def _outlook(self, task_id: str) -> Outlook:
-        """What the trigger rule says; tasks that wait for the same thing share one evaluation."""
-        group = self.graph.group[task_id]
-        known = self._outlooks.get(group)
-        if known is not None:
-            return known
+        """What the trigger rule says; tasks that wait for the same thing share one evaluation.
+
+        Whether an upstream task was passed over follows from its own outlook, which is found
+        first; a stack, because a chain of such tasks may be long.
+        """
+        group = self.graph.group
+        waiting = [task_id]
+        while group[task_id] not in self._outlooks:
+            current = waiting[-1]
+            first = [
+                id for id in self._maybe_passed_over(current) if group[id] not in self._outlooks
+            ]
+            if first:
+                waiting += first
+            else:
+                self._outlooks[group[waiting.pop()]] = self._evaluate(current)
+        return self._outlooks[group[task_id]]
+
+    def _evaluate(self, task_id: str) -> Outlook:
+        """What the trigger rule says, once the outlooks that it depends on are known."""
         spec = self.graph.tasks[task_id]
         missing = self.view.missing(spec.upstream)
         if missing:
+            # Nothing of this decision counts before they have been looked up.
             self.unseen |= missing
             return Outlook.WAIT
-        found = outlook(spec.trigger_rule, tally([self.state(id) for id in spec.upstream]))
-        self._outlooks[group] = found
-        return found
+        passed_over = {
+            id
+            for id in self._maybe_passed_over(task_id)
+            if self._outlooks[self.graph.group[id]] is Outlook.RUN
+        }
+        states = [
+            TaskState.SUCCESS if id in passed_over else self.state(id) for id in spec.upstream
+        ]
+        return outlook(spec.trigger_rule, tally(states))
+
+    def _maybe_passed_over(self, task_id: str) -> list[str]:
+        """Upstream tasks that were skipped, and not by choice, in a run outside of their window."""
+        windowed = self.graph.windowed
+        if not windowed:
+            return []
+        return [
+            id
+            for id in self.graph.tasks[task_id].upstream
+            if id in windowed
+            and self.state(id) is TaskState.SKIPPED
+            and id not in self._skipped_by
+            and outside_window(self.graph.tasks[id], self.run.logical_date) is not None
+        ]
 
     def _may_be_over(self, looked_at: set[str]) -> bool:
         """Whether nothing is left to do: surely, with a complete view; else as far as one sees."""

@@ -35,12 +35,20 @@ def check_id(kind: str, value: object) -> str:
 
 
 def check(spec: DagSpec) -> DagSpec:
-    """The spec itself when its graph is sound.
+    """The spec itself when it is sound.
 
-    Raises `InvalidDag` for an illegal id, two tasks (or a task and a group) of one id, an edge to a
-    task that is not in the DAG, or a cycle, whose path the message names.
+    Raises `InvalidDag` for an illegal id, a timetable that cannot be or does not fit the limits,
+    two tasks (or a task and a group) of one id, an edge to a task that is not in the DAG, or a
+    cycle, whose path the message names.
     """
     check_id("dag_id", spec.dag_id)
+    spec.timetable.check()
+    if spec.timetable.alone and spec.max_active_runs != 1:
+        raise InvalidDag(
+            f"DAG {spec.dag_id!r} runs {spec.timetable.words()}, but max_active_runs is "
+            f"{spec.max_active_runs}",
+            "write max_active_runs=1",
+        )
     names: dict[str, str] = {}
     for kind, name in [
         *(("group_id", group.group_id) for group in spec.groups),

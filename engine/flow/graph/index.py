@@ -38,11 +38,11 @@ def head(spec: DagSpec) -> DagSpec | None:
     """What deciding a fresh run needs of a spec: all of it but the tasks that wait for others.
 
     The first decision of a run is the same for a spec and its head, and the head of 25 tasks is a
-    tenth of it. None where that does not hold: without tasks, or when a task of the head finishes
+    tenth of it. None where that does not hold: without tasks, or when a task of the head may finish
     in the decision itself, so that what follows it is decided too.
     """
     first = tuple(task for task in spec.tasks if starts_a_run(task))
-    if not first or not all(task.runs_code for task in first):
+    if not first or not all(task.runs_code and not task.has_window for task in first):
         return None
     return msgspec.structs.replace(
         spec,
@@ -78,6 +78,11 @@ class Graph:
     def starters(self) -> tuple[str, ...]:
         """Tasks that can be decided before anything has ended."""
         return tuple(task.task_id for task in self.spec.tasks if starts_a_run(task))
+
+    @cached_property
+    def windowed(self) -> frozenset[str]:
+        """Tasks that some runs pass over."""
+        return frozenset(task.task_id for task in self.spec.tasks if task.has_window)
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:

@@ -7,7 +7,15 @@ from datetime import datetime
 from functools import lru_cache
 
 from flow.graph.spec import DagSpec
-from flow.timetables import Catchup, Once, Planned, Timetable, plan_next
+from flow.timetables import (
+    Catchup,
+    Interval,
+    Planned,
+    Timetable,
+    intervals_from,
+    opening_cursor,
+    plan_next,
+)
 
 
 def catchup(spec: DagSpec) -> Catchup:
@@ -41,22 +49,35 @@ def _plan(
 
 
 def upcoming(spec: DagSpec, cursor: datetime | None, now: datetime) -> Iterator[Planned]:
-    """The next runs in order, without end where the schedule has none."""
+    """The next runs in order, without end where the schedule has none.
+
+    Of those that wait for each other only the next one is known.
+    """
     while (planned := plan(spec, cursor, now)) is not None:
         yield planned
+        if planned.alone:
+            return
         cursor = planned.next_cursor
 
 
-def cursor_from_now(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
-    """Where a DAG begins, or goes on after a pause: for catchup "none" at its next tick.
+def intervals(spec: DagSpec, not_before: datetime) -> Iterator[Interval]:
+    """All intervals that get a run and start at `not_before` or later, whether they have one."""
+    first = not_before if spec.start_date is None else max(not_before, spec.start_date)
+    for interval in intervals_from(spec.timetable, first, spec.start_date):
+        if spec.end_date is not None and interval.start > spec.end_date:
+            return
+        yield interval
 
-    Intervals that ended while it was paused are then not made up for. The cursor has to hold the
-    interval that is in progress now: planned again after its end without one, it would be the next
-    one, for ever. With any other catchup, and for `Once`, the schedule stays where it is.
+
+def cursor_from_now(spec: DagSpec, cursor: datetime | None, now: datetime) -> datetime | None:
+    """Where a DAG begins, or goes on after a pause, an absence, or with another schedule.
+
+    See `flow.timetables.opening_cursor`.
     """
-    if catchup(spec) != "none" or isinstance(spec.timetable, Once):
-        return cursor
-    fresh = plan(spec, None, now)
-    if fresh is None:
-        return cursor
-    return fresh.interval.start if cursor is None else max(cursor, fresh.interval.start)
+    return opening_cursor(
+        spec.timetable,
+        start_date=spec.start_date,
+        catchup=catchup(spec),
+        cursor=cursor,
+        now=now,
+    )

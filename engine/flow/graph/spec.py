@@ -67,10 +67,19 @@ class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
     """Limit of active instances of the task within one run; None is no limit."""
     max_active_tis_per_dag: int | None = None
     """Limit of active instances of the task over all runs of the DAG; None is no limit."""
+    start_date: datetime | None = None
+    """Runs of earlier logical dates pass the task over (`flow.decide.window`)."""
+    end_date: datetime | None = None
+    """Runs of later logical dates pass the task over."""
     callbacks: tuple[str, ...] = ()
     """Which task callbacks the file defines: execute, success, failure, retry, skipped."""
     display_name: str | None = None
     doc: str | None = None
+
+    @property
+    def has_window(self) -> bool:
+        """Whether some runs pass the task over."""
+        return self.start_date is not None or self.end_date is not None
 
 
 class GroupSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):

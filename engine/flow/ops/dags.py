@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,17 +17,10 @@ from flow.store.read.page import Page
 
 if TYPE_CHECKING:
     from flow.graph import DagSpec, GroupSpec, TaskSpec
+    from flow.ops.next_runs import NextRun
 
 SHOWN_RUNS: Final = 5
 SHOWN_VERSIONS: Final = 10
-
-
-class NextRun(NamedTuple):
-    """A run that the schedule is going to make. Dates in the DAG's time zone."""
-
-    data_interval_start: datetime
-    data_interval_end: datetime
-    run_at: datetime
 
 
 class DagDetails(NamedTuple):
@@ -68,6 +60,8 @@ def page(
 def show(deployment: Deployment, dag_id: str) -> DagDetails:
     """One DAG with its graph, next runs, versions and warnings. Raises `NotFound`."""
     # A list of DAGs needs no graph, and is asked for most often.
+    from flow.graph.plan import upcoming
+    from flow.ops.next_runs import in_zone
     from flow.ops.references import find_dag, load_graph
 
     conn = deployment.conn
@@ -77,6 +71,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
         assert dag is not None  # found a moment ago, in the same snapshot
         graph = load_graph(conn, stored.spec_hash)
         file = dags.file(conn, dag.file)
+        planned = islice(upcoming(graph.spec, stored.cursor_at, clock.now(conn)), SHOWN_RUNS)
         return DagDetails(
             dag=dag,
             present=stored.present,
@@ -85,7 +80,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
             spec=graph.spec,
             order=tuple(graph.tasks[task_id] for task_id in graph.order),
             groups=graph.spec.groups,
-            next_runs=_next_runs(graph.spec, stored.cursor_at, clock.now(conn)),
+            next_runs=in_zone(graph.spec, (one.interval for one in planned)),
             versions=dags.versions(conn, dag_id, SHOWN_VERSIONS),
             error=file.error if file else None,
             warnings=file.warnings if file else [],
@@ -115,12 +110,3 @@ def file_report(deployment: Deployment, path: Path) -> FileReport:
             did_you_mean(str(path), known, "`flow parse --once` reads the DAG folders now"),
         )
     return report
-
-
-def _next_runs(spec: DagSpec, cursor: datetime | None, now: datetime) -> list[NextRun]:
-    from flow.graph.plan import upcoming
-
-    return [
-        NextRun(planned.interval.start, planned.interval.end, planned.due_at)
-        for planned in islice(upcoming(spec, cursor, now), SHOWN_RUNS)
-    ]

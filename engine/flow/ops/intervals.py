@@ -13,15 +13,7 @@ from typing import NamedTuple
 
 from flow.errors import UsageError
 from flow.graph import DagSpec
-from flow.timetables import (
-    Interval,
-    Never,
-    Once,
-    is_boundary,
-    latest_complete,
-    neighbours,
-    next_interval,
-)
+from flow.timetables import Interval, interval_of, latest_complete, neighbours
 from flow.timetables.zone import as_utc, load_zone
 
 
@@ -47,33 +39,24 @@ def latest(spec: DagSpec, now: datetime) -> Slice:
 
 def of_date(spec: DagSpec, date: datetime) -> Slice:
     """The run of the interval that starts at `date`. Raises `UsageError` naming the neighbours."""
-    start = as_utc(date)
-    if isinstance(spec.timetable, Never):
-        return Slice(start, Interval(start, start), interval_run=True)
-    found = next_interval(spec.timetable, start, spec.start_date)
-    if found is None or not _starts_at(spec, start):
-        raise _no_interval(spec, start)
-    return Slice(start, found, interval_run=True)
+    found = interval_of(spec.timetable, date, spec.start_date)
+    if found is None:
+        raise _no_interval(spec, date)
+    return Slice(found.start, found, interval_run=True)
 
 
 def of_interval(spec: DagSpec, start: datetime, end: datetime) -> Slice:
     """The run of `[start, end)`, be it an interval of the schedule or not."""
     asked = Interval(as_utc(start), as_utc(end))
-    if asked.end < asked.start:
+    if asked.end <= asked.start:
+        wrong = "ends before it starts" if asked.end < asked.start else "is empty"
         raise UsageError(
-            f"the interval ends before it starts: {start.isoformat()} to {end.isoformat()}",
-            "write the earlier one first: --interval START END",
+            f"the interval {wrong}: {start.isoformat()} to {end.isoformat()}",
+            "write the earlier moment first, --interval START END; a run for one moment is "
+            "started with --date",
         )
-    if isinstance(spec.timetable, Never):
-        return Slice(asked.start, asked, interval_run=asked.start == asked.end)
-    own = next_interval(spec.timetable, asked.start, spec.start_date)
+    own = interval_of(spec.timetable, asked.start, spec.start_date)
     return Slice(asked.start, asked, interval_run=own == asked)
-
-
-def _starts_at(spec: DagSpec, moment: datetime) -> bool:
-    if isinstance(spec.timetable, Once) and spec.start_date is None:
-        return True
-    return is_boundary(spec.timetable, moment, spec.start_date)
 
 
 def _no_interval(spec: DagSpec, moment: datetime) -> UsageError:

@@ -13,10 +13,11 @@ from flow.ops.references import find_run_and_graph
 from flow.ops.selection import Selected, select
 from flow.ops.task_references import TaskReference
 from flow.states import FINISHED_RUNS, OCCUPYING, TASK_TRANSITIONS, RunState, TaskState
-from flow.store import audit, clock, gates, marks, notify, tasks, wakeups
+from flow.store import audit, clock, gates, marks, notify, run_locks, tasks, wakeups
 from flow.store.connect import Conn
-from flow.store.marks import LockedRun, Mark, Table
+from flow.store.marks import Mark, Table
 from flow.store.read.runs import Run
+from flow.store.run_locks import LockedRun
 from flow.store.tasks import NewTask
 
 
@@ -83,7 +84,7 @@ def mark(
             **marks.states(conn, locked.run_key, table),
             **{one.reference.task_id: state for one in wanted if not one.reference.map_index},
         }
-        verdict = _judge(graph, states, conn) if finished else None
+        verdict = _judge(graph, locked, states, conn) if finished else None
         if wanted and not dry_run:
             _write(conn, locked, graph, wanted, state, table)
             if verdict is not None and verdict != locked.state:
@@ -104,9 +105,10 @@ def mark(
 
 
 def _lock(conn: Conn, run_key: int) -> LockedRun:
-    locked = marks.lock_run(conn, run_key)
-    if locked is None:
+    held = run_locks.lock(conn, [run_key])
+    if not held:
         raise NotFound("the run has been deleted meanwhile", "there is nothing to mark")
+    (locked,) = held
     if locked.archived:
         raise Conflict(
             f"run {locked.run_id!r} is archived, so its tasks cannot be marked",
@@ -186,7 +188,7 @@ def _wake(conn: Conn, run: LockedRun, wanted: Sequence[_Target]) -> None:
     """Let a scheduler see what follows, and let pools hand out the slots that became free."""
     changed = sorted({one.reference.task_id for one in wanted})
     wakeups.wake_runs(conn, [(run.run_key, task_id, None) for task_id in changed])
-    gates.wake_freed(conn, (one.pool for one in wanted if one.before in OCCUPYING), ())
+    gates.wake_freed(conn, (one.pool for one in wanted if one.before in OCCUPYING))
 
 
 def _announce(
@@ -208,10 +210,13 @@ def _announce(
         change.tell(notify.WAKE)
 
 
-def _judge(graph: Graph, states: dict[str, TaskState], conn: Conn) -> RunState | None:
+def _judge(
+    graph: Graph, run: LockedRun, states: dict[str, TaskState], conn: Conn
+) -> RunState | None:
     """What the run's verdict is with these states."""
     view = View(tasks={task_id: TaskFacts(state) for task_id, state in states.items()})
-    return decide(graph, RunFacts(now=clock.now(conn)), (), view).verdict
+    facts = RunFacts(now=clock.now(conn), logical_date=run.logical_date)
+    return decide(graph, facts, (), view).verdict
 
 
 def _stays(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from flow.dates import parse_date
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, find_run_and_graph
+from flow.ops.run_ranges import bounds
 from flow.states import TaskState
 from flow.store import clock
 from flow.store.read import runs, tasks
@@ -49,7 +49,7 @@ def page(
         if dag_id is not None:
             zone = load_zone(find_dag(conn, dag_id).timezone)
         now = clock.now(conn)
-        wanted = Filter(dag_id, state, run_type, *_bounds(start, end, zone, now))
+        wanted = Filter(dag_id, state, run_type, *bounds(start, end, zone, now))
         return runs.page(conn, wanted, limit)
 
 
@@ -68,13 +68,3 @@ def show(deployment: Deployment, dag_id: str, reference: str) -> RunDetails:
     order = {state.value: position for position, state in enumerate(TaskState)}
     in_order = dict(sorted(counts.items(), key=lambda item: order[item[0]]))
     return RunDetails(found.run, found.reason, found.paused, found.archived, in_order)
-
-
-def _bounds(
-    start: str | None, end: str | None, zone: tzinfo, now: datetime
-) -> tuple[datetime | None, datetime | None, bool]:
-    first = parse_date(start, zone, now).start if start is not None else None
-    if end is None:
-        return first, None, False
-    last = parse_date(end, zone, now)
-    return first, last.end, last.whole_day

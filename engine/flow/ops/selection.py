@@ -50,6 +50,24 @@ def select(graph: Graph, text: str) -> Selected:
     )
 
 
+def everything(graph: Graph) -> Selected:
+    """All tasks."""
+    return Selected(dict.fromkeys(graph.order))
+
+
+def widen(graph: Graph, selected: Selected, *, upstream: bool, downstream: bool) -> Selected:
+    """The same with everything upstream or downstream of it."""
+    above = graph.ancestors(selected.instances) if upstream else set()
+    below = graph.descendants(selected.instances) if downstream else set()
+    return Selected(
+        {
+            task_id: None if task_id in above or task_id in below else selected.instances[task_id]
+            for task_id in graph.order
+            if task_id in selected.instances or task_id in above or task_id in below
+        }
+    )
+
+
 def _part(graph: Graph, part: str) -> list[tuple[str, tuple[int, ...] | None]]:
     upstream, downstream = part.startswith("+"), part.endswith("+")
     core = part.removeprefix("+").removesuffix("+")

@@ -5,18 +5,32 @@ from __future__ import annotations
 import selectors
 import socket
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from flow.process.events import ChildMessage, JobEnded, Result
-from flow.process.messages import Ended, FromChild, Outcome, Parsed, Rendered, ToChild
+from flow.process.messages import (
+    Ended,
+    Finished,
+    FromChild,
+    Outcome,
+    Parsed,
+    Rendered,
+    ToChild,
+)
 from flow.process.wire import Line
+from flow.states import TaskState
+
+_FINAL: Final = frozenset({TaskState.SUCCESS, TaskState.SKIPPED})
+"""Ends after which the same work is not begun again. What ends otherwise may be retried, and is
+over only when its processes are dead, whatever they say."""
 
 _decoder = msgspec.msgpack.Decoder(FromChild)
 
 
 class Charge:
-    """One job. Results are kept until the job's whole tree is dead; the rest is passed on."""
+    """One job. Results are kept until the job is over; the rest is passed on."""
 
     def __init__(self, job_id: int, end: socket.socket, limit: int) -> None:
         self.job_id = job_id
@@ -24,6 +38,7 @@ class Charge:
         """Events for which a selector watches the line at present."""
         self._line = Line(end, _decoder, limit=limit)
         self._result: Result | None = None
+        self._finished: Finished | None = None
 
     def fileno(self) -> int:
         return self._line.fileno()
@@ -72,6 +87,26 @@ class Charge:
             error=violation.message if violation else ended.error,
         )
 
+    def end_early(self) -> JobEnded | None:
+        """The end of the job by its own account, if it may count before the process is dead.
+
+        The exit code is what it has announced. Whatever strikes the process from here on strikes
+        one whose code has all run, and changes nothing about how the job ended.
+        """
+        result, finished = self._result, self._finished
+        if not isinstance(result, Outcome) or result.state not in _FINAL:
+            return None
+        if finished is None or self.broken:
+            return None
+        return JobEnded(
+            job_id=self.job_id,
+            result=result,
+            exit_code=0,
+            peak_rss=finished.peak_rss,
+            cpu_time=finished.cpu_time,
+            leaving=True,
+        )
+
     def end_with_zygote(self) -> JobEnded:
         """The end of a job of which the zygote can give no account any more."""
         return JobEnded(job_id=self.job_id, result=self._result, killed="zygote")
@@ -82,7 +117,9 @@ class Charge:
     def _take(self, messages: Iterable[FromChild]) -> list[ChildMessage]:
         passed_on = []
         for message in messages:
-            if not isinstance(message, Outcome | Rendered | Parsed):
+            if isinstance(message, Finished):
+                self._finished = message
+            elif not isinstance(message, Outcome | Rendered | Parsed):
                 passed_on.append(ChildMessage(self.job_id, message))
             elif self._result is None:
                 self._result = message

@@ -7,7 +7,6 @@ memory file that holds the encoded job.
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import os
 import resource
@@ -23,7 +22,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from flow import faults
-from flow.process import prctl
+from flow.process import finish, prctl
 from flow.process.channel import Channel
 from flow.process.messages import CallbackJob, Job, Outcome, ParseJob, RenderJob, TaskJob
 from flow.process.wire import receive_descriptors
@@ -182,7 +181,9 @@ def _run(function: Callable[..., Any], job: Job, line: Channel, received: float)
         traceback.print_exc()
         status = 1
     faults.point("child.job.done")
-    _finish()
+    finish.run_exit_functions()
+    if status == 0:
+        finish.announce(line)
     return status
 
 
@@ -194,16 +195,3 @@ def _status(code: object) -> int:
         return code & 0xFF
     sys.stderr.write(f"{code}\n")
     return 1
-
-
-def _finish() -> None:
-    """What Python does when it ends: user code counts on it, as tempfile does."""
-    try:
-        atexit._run_exitfuncs()
-    except BaseException:
-        traceback.print_exc()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError, AttributeError):
-            pass  # the disk is full, or user code has closed or replaced the stream

@@ -1,4 +1,4 @@
-"""How a try has ended, once its whole process tree is dead: pure.
+"""How a try has ended, once its job is over: pure.
 
 Whoever supervises tries asks here: a worker, which writes the ending to the store, and `flow test`,
 which keeps it in memory.
@@ -43,7 +43,9 @@ class StopCause(Enum):
 
     TIMEOUT = "execution_timeout"
     STALE = "stale"
-    """The claim no longer counts: marked, cleared or taken for lost."""
+    """The claim no longer counts: marked, or taken for lost."""
+    CLEARED = "cleared"
+    """The task is to run again, once this process is dead."""
     DRAIN = "drain"
 
 
@@ -51,6 +53,8 @@ def ending(task: RunningTry, ended: JobEnded, cause: StopCause | None) -> Ending
     """How a try has ended; None: nobody is to hear of it."""
     if cause is StopCause.STALE:
         return None
+    if cause is StopCause.CLEARED:
+        return _cleared(ended)
     outcome = ended.result if isinstance(ended.result, Outcome) else None
     if outcome is not None and outcome.state not in _REPORTABLE:
         # User code shares the process and can write on its line whatever it likes.
@@ -82,6 +86,18 @@ def unstartable(task: TryFacts, reason: str) -> Ending:
     """The end of a try that can have no process, on any worker: it has failed."""
     after = after_failure(task)
     return Ending(after.state, TryState.FAILED, reason, delay=after.delay)
+
+
+def _cleared(ended: JobEnded) -> Ending:
+    """Whatever it came to: it was to be stopped and is dead."""
+    return Ending(
+        state=TaskState.NONE,
+        try_state=TryState.RESTARTED,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        peak_rss=ended.peak_rss,
+        cpu_time=ended.cpu_time,
+    )
 
 
 def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:

@@ -35,7 +35,11 @@ class ChildMessage:
 
 @dataclass(frozen=True, slots=True)
 class JobEnded:
-    """The job's child and all its descendants are dead."""
+    """The job is over: its child and all its descendants are dead, or it has nothing more to do.
+
+    The latter is `leaving`: a success whose process has said that all its code has run and that
+    nothing it started is left (`flow.process.messages.Finished`).
+    """
 
     job_id: int
     result: Result | None
@@ -50,6 +54,15 @@ class JobEnded:
     """Why it was killed, if it was: "stop", "lease", "protocol", or "zygote": with the zygote."""
     error: str | None = None
     """Why no process could be started, or what the child sent that it may not send."""
+    leaving: bool = False
+    """Whether the process may not be dead yet: then `JobGone` follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobGone:
+    """The process of a job that ended before, as `leaving`, is dead, and all below it."""
+
+    job_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +78,4 @@ class ZygoteDied:
     signal: int | None
 
 
-Event = ZygoteReady | JobStarted | ChildMessage | JobEnded | ZygoteDied
+Event = ZygoteReady | JobStarted | ChildMessage | JobEnded | JobGone | ZygoteDied

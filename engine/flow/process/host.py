@@ -33,7 +33,7 @@ from flow.errors import ProtocolError
 from flow.process import adopted, alarm, prctl
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
-from flow.process.events import Event, JobStarted, ZygoteDied, ZygoteReady
+from flow.process.events import Event, JobGone, JobStarted, ZygoteDied, ZygoteReady
 from flow.process.messages import (
     Ended,
     FromZygote,
@@ -95,6 +95,7 @@ class Host:
         self._keep = keep
         self._command = command
         self._charges: dict[int, Charge] = {}
+        self._leaving: set[int] = set()
         self._last_job = 0
         self._until: float | None = None
         self._selector = selectors.EpollSelector()
@@ -148,10 +149,10 @@ class Host:
     def stop(self, job_id: int, grace: float) -> None:
         """SIGTERM to a job's process, SIGKILL to its tree after `grace` seconds.
 
-        Without grace, SIGKILL at once. A second call can only shorten the grace. A job that has
-        ended is let be.
+        Without grace, SIGKILL at once. A second call can only shorten the grace. A job whose
+        processes are dead is let be.
         """
-        if job_id in self._charges:
+        if job_id in self._charges or job_id in self._leaving:
             self._send(Stop(job_id=job_id, grace=grace))
 
     def renew(self, until: float) -> None:
@@ -275,11 +276,17 @@ class Host:
         charge.watched = interest
 
     def _hear(self, charge: Charge) -> Sequence[Event]:
-        events = charge.read()
+        events: list[Event] = [*charge.read()]
         if charge.broken:
             self.stop(charge.job_id, 0.0)
-        self._watch(charge)
-        return events
+        ended = charge.end_early()
+        if ended is None:
+            self._watch(charge)
+            return events
+        faults.point("host.finished.received")
+        self._leaving.add(charge.job_id)
+        self._forget(charge)
+        return [*events, ended]
 
     def _hear_zygote(self, control: Line[FromZygote]) -> list[Event]:
         control.flush()
@@ -300,6 +307,9 @@ class Host:
         return events
 
     def _end(self, ended: Ended) -> list[Event]:
+        if ended.job_id in self._leaving:
+            self._leaving.remove(ended.job_id)
+            return [JobGone(ended.job_id)]
         charge = self._charges[ended.job_id]
         events: list[Event] = [*charge.read_rest(), charge.end(ended)]
         self._forget(charge)
@@ -328,7 +338,8 @@ class Host:
             return []
         self._look_again.acknowledge()
         self._process = None
-        events: list[Event] = []
+        events: list[Event] = [JobGone(job_id) for job_id in sorted(self._leaving)]
+        self._leaving.clear()
         lost = []
         for charge in list(self._charges.values()):
             events += charge.read_rest()

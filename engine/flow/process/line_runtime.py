@@ -21,6 +21,7 @@ from flow.process.messages import (
     PushXCom,
     Refused,
     SetVariable,
+    StillCounts,
     ToChild,
     Value,
     XComs,
@@ -121,6 +122,13 @@ class LineRuntime:
         return PreviousSuccess(
             run.data_interval_start, run.data_interval_end, run.started_at, run.ended_at
         )
+
+    def counts(self) -> bool:
+        """Whether what this try comes to still counts; also when that cannot be asked any more."""
+        try:
+            return isinstance(self._exchange(StillCounts()), Done)
+        except ProtocolError:
+            return True
 
     def _ask(
         self, request: FromChild, wanted: type[A], what: str, missing: NotFound | None = None

@@ -24,6 +24,7 @@ from flow.authoring.collect import Collection, collecting
 from flow.authoring.dag import DAG
 from flow.authoring.operator import BaseOperator
 from flow.errors import NotFound
+from flow.timetables import events, interval, simple, trigger  # noqa: F401
 
 
 class CodeMissing(NotFound):

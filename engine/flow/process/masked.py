@@ -85,6 +85,10 @@ class MaskedRuntime:
             include_prior_dates=include_prior_dates,
         )
 
+    def counts(self) -> bool:
+        """Whether the try counts."""
+        return self._inner.counts()
+
     def previous_success(self) -> PreviousSuccess:
         """Dates of the last successful run before this one."""
         return self._inner.previous_success()

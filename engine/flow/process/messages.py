@@ -15,6 +15,7 @@ builds a user's object.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
 import msgspec
 
@@ -182,7 +183,7 @@ Job = TaskJob | CallbackJob | RenderJob | ParseJob
 
 
 class Outcome(Message, frozen=True, tag="outcome"):
-    """How a try ended, by its own account. The last message of a task job."""
+    """How a try ended, by its own account. Only `Finished` may follow."""
 
     state: str
     """success · failed · skipped · up_for_reschedule · deferred (`flow.states.TaskState`)."""
@@ -198,8 +199,21 @@ class Outcome(Message, frozen=True, tag="outcome"):
     """CLOCK_MONOTONIC when the task's function returned, in seconds."""
     code_hash: str | None = None
     """Hash of the file as this try imported it."""
-    exit_code: int | None = None
+    exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)] | None = None
     """Of the `sys.exit` or command with which the task ended; None: the process's own counts."""
+
+
+class Finished(Message, frozen=True, tag="finished"):
+    """The last word after an `Outcome`: nothing of the job is left but an exit with code 0.
+
+    All its code has run, exit functions included; it has no children and no other threads. The
+    limits are those of the columns that keep the figures.
+    """
+
+    peak_rss: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+    """Largest resident size of the process and its waited-for children, in bytes."""
+    cpu_time: Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+    """User plus system time of the process and its waited-for children, in seconds."""
 
 
 class PushXCom(Message, frozen=True, tag="push_xcom"):
@@ -248,6 +262,10 @@ class GetConnection(Message, frozen=True, tag="get_connection"):
 
 class GetPreviousSuccess(Message, frozen=True, tag="get_previous_success"):
     """Ask for the last successful run before this one; answered by `PreviousRun`."""
+
+
+class StillCounts(Message, frozen=True, tag="still_counts"):
+    """Ask whether the try counts; answered by `Done`, or `Refused` when it was told to stop."""
 
 
 class Rendered(Message, frozen=True, tag="rendered"):
@@ -324,6 +342,7 @@ ToZygote = Start | Stop | Lease | Quit
 FromZygote = Ready | Started | Ended
 FromChild = (
     Outcome
+    | Finished
     | PushXCom
     | PullXCom
     | GetVariable
@@ -331,6 +350,7 @@ FromChild = (
     | DeleteVariable
     | GetConnection
     | GetPreviousSuccess
+    | StillCounts
     | Rendered
     | Parsed
 )

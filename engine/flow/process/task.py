@@ -224,7 +224,8 @@ class _Attempt:
         if end.state is TaskState.FAILED and end.retry and tries_left:
             name = "on_retry_callback"
         callbacks = getattr(self._task, name)
-        if callbacks:
+        # Code that handles SIGTERM itself may end in whatever way: `stop` has not seen the signal.
+        if callbacks and runtime.current().counts():
             self._context["exception"] = end.error
             self._context["reason"] = end.reason
             call_back(callbacks, self._context)

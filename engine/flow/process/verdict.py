@@ -17,7 +17,6 @@ from flow.graph import DagSpec, decode, encode, spec_hash
 from flow.graph.check import check
 from flow.process.events import JobEnded
 from flow.process.messages import Parsed
-from flow.timetables import describe
 
 _LONGEST_ERROR: Final = 2_000
 _LONGEST_TRACEBACK: Final = 100_000
@@ -104,7 +103,7 @@ def _dags(specs: Sequence[bytes], lines: Sequence[int]) -> Iterator[ImportedDag]
             )
         seen.add(spec.dag_id)
         canonical = encode(spec)
-        yield ImportedDag(spec, canonical, spec_hash(canonical), line, describe(spec.timetable))
+        yield ImportedDag(spec, canonical, spec_hash(canonical), line, spec.timetable.words())
 
 
 def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:

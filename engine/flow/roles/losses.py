@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from flow.decide import lost, orphaned_callback
-from flow.store import callbacks, tries
+from flow.store import callbacks, stopping, tries
 from flow.store.connect import Conn
 from flow.store.tries import Claim, Report
 
@@ -20,17 +20,19 @@ def free(
 ) -> int:
     """Close the tries that a process left open and release its callbacks; how many tries.
 
-    Where the process lives, `held` and `held_callbacks` name what it has not let go of.
+    What it was still to stop is dead too. Where the process lives, `held` and `held_callbacks`
+    name what it has not let go of.
     """
+    stopping.gone(conn, stopping.of_worker(conn, worker) - set(held))
     left = [one for one in tries.left_open(conn, worker) if one.key not in held]
     reports = [Report(one.key, lost(one, reason)) for one in left]
-    tries.report(conn, reports)
+    counted = tries.report(conn, reports)
     callbacks.add(
         conn,
         [
             callbacks.of_try(one, kind, reason)
             for one, said in zip(left, reports, strict=True)
-            if (kind := orphaned_callback(said.ending.state)) is not None
+            if one.key in counted and (kind := orphaned_callback(said.ending.state)) is not None
         ],
     )
     callbacks.release(conn, worker, held_callbacks)

@@ -116,12 +116,11 @@ _READY = {
 
 # The step itself. A raised task stays in front of everybody in the queue too.
 _QUEUE = f"""
-with {PLACES}
+with found as materialized (select {PLACES} as places)
 update task_hot t set state = 'queued', queued_at = clock_timestamp(),
-  rank = case when t.turn < 0 then t.turn else flow.place + k.behind end
-from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[], %(flow)s::int[],
+  rank = case when t.turn < 0 then t.turn else found.places[k.flow] + k.behind end
+from found, unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[], %(flow)s::int[],
     %(behind)s::bigint[]) as k(run_key, task_id, map_path, flow, behind)
-  join flow on flow.number = k.flow
 where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
   and t.state = 'scheduled'
 """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from flow import faults
 from flow.errors import DatabaseUnreachable
@@ -68,27 +68,31 @@ def transaction(
     conn: Conn,
     name: str,
     *,
+    opening: Sequence[str] = (),
     durable: bool = True,
     statement_timeout: float = STATEMENT_TIMEOUT,
     idle_timeout: float = IDLE_TIMEOUT,
-    opening: str | None = None,
-) -> Iterator[None]:
+) -> Iterator[Cursor[Row]]:
     """One transaction of a role: local timeouts, fault points before and after its commit.
 
-    `durable=False` commits asynchronously: only heartbeats and notifications may. `opening` is a
-    statement that the transaction begins with, in the same round trip. Timeouts are in seconds.
+    `opening` are statements without parameters that travel with its begin, in one round trip; it
+    yields a cursor at the rows of the first of them, from which `nextset` leads to the others.
+    `durable=False` commits asynchronously: only heartbeats and notifications may.
+    Timeouts are in seconds.
     """
-    settings = (
-        f"begin; set local statement_timeout = {int(statement_timeout * 1000)}; "
-        f"set local idle_in_transaction_session_timeout = {int(idle_timeout * 1000)}"
-    )
+    settings = [
+        "begin",
+        f"set local statement_timeout = {int(statement_timeout * 1000)}",
+        f"set local idle_in_transaction_session_timeout = {int(idle_timeout * 1000)}",
+    ]
     if not durable:
-        settings += "; set local synchronous_commit = off"
-    if opening is not None:
-        settings += f"; {opening}"
+        settings.append("set local synchronous_commit = off")
     try:
-        conn.execute(settings)
-        yield
+        answers = conn.execute("; ".join([*settings, *opening]))
+        if opening:
+            for _ in settings:
+                answers.nextset()
+        yield answers
         faults.point(f"{name}.before_commit")
         conn.execute("commit")
     except BaseException:

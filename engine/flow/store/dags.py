@@ -205,14 +205,16 @@ class _Storing:
         if (definition.spec_hash, self._file.code_hash) != (row.spec_hash, row.code_hash):
             self._add_version(definition, row.version + 1)
             self._conn.execute(_SET_VERSION, {"dag_id": row.dag_id, "number": row.version + 1})
-        if returned or self._schedule_changed(row, definition):
+        before = self._spec_before(row, definition)
+        if returned or _rhythm(before) != _rhythm(spec):
+            self._plan(spec, cursor_from_now(spec, row.cursor, now), now)
+        elif _schedule(before) != _schedule(spec):
             self._plan(spec, row.cursor, now)
 
-    def _schedule_changed(self, row: _Row, definition: Definition) -> bool:
+    def _spec_before(self, row: _Row, definition: Definition) -> DagSpec:
         if row.spec_hash == definition.spec_hash:
-            return False
-        before = decode(specs.load(self._conn, [row.spec_hash])[row.spec_hash])
-        return _schedule(before) != _schedule(definition.spec)
+            return definition.spec
+        return decode(specs.load(self._conn, [row.spec_hash])[row.spec_hash])
 
     def _add_version(self, definition: Definition, number: int) -> None:
         specs.store(self._conn, definition.spec_hash, definition.body, definition.spec)
@@ -291,9 +293,14 @@ def _columns(file: ParsedFile, definition: Definition) -> _Columns:
     )
 
 
+def _rhythm(spec: DagSpec) -> tuple[Any, ...]:
+    """What makes another schedule of it: such a DAG goes on as after a pause."""
+    return spec.timetable, spec.catchup
+
+
 def _schedule(spec: DagSpec) -> tuple[Any, ...]:
     """What planning reads of a spec."""
-    return spec.timetable, spec.start_date, spec.end_date, spec.catchup
+    return *_rhythm(spec), spec.start_date, spec.end_date
 
 
 def _limits(columns: _Columns) -> tuple[int, int | None]:

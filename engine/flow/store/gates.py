@@ -9,14 +9,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from flow.store.connect import Conn
+from psycopg import Cursor
 
-SHARED: Final = "select pg_advisory_xact_lock_shared(hashtext('flow.pool_sizes'))"
-"""Begins every transaction that queues tasks of unlimited pools without looking at the pools again.
+from flow.store.connect import Conn, Row
 
-It is shared by all of them and keeps none of them waiting; only `freeze` waits for those that are
-under way, so that a pool that gets a size knows all that is in it.
-"""
+# Time, served queues and unlimited pools in one answer. Whoever reads it may queue tasks of
+# unlimited pools without looking at the pools again: until the end of its transaction it shares an
+# advisory lock, which keeps none of its like waiting. Only `freeze` waits for those that are under
+# way, so that a pool that gets a size knows all that is in it.
+READ: Final = "select now, served, unlimited from open_gates()"
 
 _FREEZE = "select pg_advisory_xact_lock(hashtext('flow.pool_sizes'))"
 
@@ -30,15 +31,6 @@ class Gates(NamedTuple):
     unlimited: frozenset[str]
     """Pools without a size. A pool that is not among them has one, or does not exist."""
 
-
-# One small statement for three answers: time, served queues, unlimited pools.
-_GATES = """
-select clock_timestamp(),
-  (select coalesce(array_agg(distinct executor || ' ' || queue), '{}')
-     from process, unnest(queues) as queue
-     where role = 'work' and ended_at is null and not draining),
-  (select coalesce(array_agg(name), '{}') from pool where slots < 0)
-"""
 
 # Active tasks of some runs; index task_unfinished. Exact under the runs' locks.
 _ACTIVE_IN_RUNS = """
@@ -54,12 +46,14 @@ where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'rest
 group by dag_id
 """
 
-# Active instances by run and task of the tasks of some DAGs that have a limit of their own; index
-# task_unfinished. Exact within a run under its lock, over all runs under the DAG's.
+# Active instances by run of some tasks of DAGs; index task_unfinished. Exact within a run under its
+# lock, over all runs under the DAG's.
 _ACTIVE_BY_TASK = """
 select dag_id, task_id, run_key, count(*) from task_hot
 where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'restarting')
-  and (run_limit is not null or dag_limit is not null)
+  and (dag_id, task_id) in (
+    select dag_id, task_id from unnest(%(dag_ids)s::text[], %(task_ids)s::text[])
+      as k(dag_id, task_id))
 group by dag_id, task_id, run_key
 """
 
@@ -105,22 +99,23 @@ select pool, sum(slots) from (
 group by pool
 """
 
-# Whoever ends or takes back an active task calls this in its transaction. Pools without a size and
-# DAGs without a limit keep nobody waiting.
+# Whoever ends or takes back an active task by other means than a report calls this in its
+# transaction; its run or its DAG has to be woken too. Pools without a size keep nobody waiting.
 _WAKE_FREED = """
 insert into wakeup (kind, name)
 select 'pool', name from pool where name = any(%(pools)s::text[]) and slots >= 0
-union all
-select 'dag', d.dag_id from dag d where d.dag_id = any(%(dag_ids)s::text[])
-  and (d.concurrency is not null or exists (select from task_hot t where t.dag_id = d.dag_id
-    and t.state = 'scheduled' and (t.run_limit is not null or t.dag_limit is not null)))
 """
 
 
 def read(conn: Conn) -> Gates:
     """Time, served queues and unlimited pools."""
-    row = conn.execute(_GATES).fetchone()
-    assert row is not None  # a select without a from clause has one row
+    return found(conn.execute(READ))
+
+
+def found(answer: Cursor[Row]) -> Gates:
+    """What `READ` has answered."""
+    row = answer.fetchone()
+    assert row is not None  # the function returns one row
     now, served, unlimited = row
     pairs = frozenset(
         (executor, queue) for executor, _, queue in (s.partition(" ") for s in served)
@@ -129,7 +124,7 @@ def read(conn: Conn) -> Gates:
 
 
 def freeze(conn: Conn) -> None:
-    """Wait for the transactions that began with `SHARED`, and keep new ones waiting until commit.
+    """Wait for the transactions that have read the gates; keep new ones waiting until the commit.
 
     To be called before any row is locked.
     """
@@ -148,9 +143,10 @@ def active_in_dags(conn: Conn, dag_ids: Sequence[str]) -> dict[str, int]:
     return dict(conn.execute(_ACTIVE_IN_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
 
 
-def active_by_task(conn: Conn, dag_ids: Sequence[str]) -> list[tuple[str, str, int, int]]:
-    """(dag_id, task_id, run_key, active instances) of tasks that have a limit of their own."""
-    rows = conn.execute(_ACTIVE_BY_TASK, {"dag_ids": list(dag_ids)})
+def active_by_task(conn: Conn, tasks: Iterable[tuple[str, str]]) -> list[tuple[str, str, int, int]]:
+    """(dag_id, task_id, run_key, active instances) of some tasks, given as (dag_id, task_id)."""
+    dag_ids, task_ids = zip(*tasks, strict=True)
+    rows = conn.execute(_ACTIVE_BY_TASK, {"dag_ids": list(dag_ids), "task_ids": list(task_ids)})
     return [(dag_id, task_id, run_key, count) for dag_id, task_id, run_key, count in rows]
 
 
@@ -193,8 +189,8 @@ def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
     return dict(conn.execute(_POOL_USE, {"names": list(names)}).fetchall())
 
 
-def wake_freed(conn: Conn, pools: Iterable[str], dag_ids: Iterable[str]) -> None:
-    """Wake whoever waits for places that active tasks gave up in these pools and DAGs."""
-    values = {"pools": sorted(set(pools)), "dag_ids": sorted(set(dag_ids))}
-    if values["pools"] or values["dag_ids"]:
-        conn.execute(_WAKE_FREED, values)
+def wake_freed(conn: Conn, pools: Iterable[str]) -> None:
+    """Wake whoever waits for slots that active tasks gave up in these pools."""
+    names = sorted(set(pools))
+    if names:
+        conn.execute(_WAKE_FREED, {"pools": names})

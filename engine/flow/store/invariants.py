@@ -77,6 +77,8 @@ select {_TASK}, 'is ' || t.state || ' on process ' || coalesce(t.worker::text, '
 from task_hot t join run r on r.run_key = t.run_key
 where t.state in ('running', 'restarting') and t.state in
     ('scheduled', 'queued', 'running', 'restarting')
+  and not (t.state = 'restarting' and exists (select from stopping s where s.run_key = t.run_key
+    and s.task_id = t.task_id and s.map_path = t.map_path and s.worker = t.worker))
   and (t.worker is null or 1 <> (select count(*) from try_hot y where y.run_key = t.run_key
     and y.task_id = t.task_id and y.map_path = t.map_path and y.state = 'running'
     and y.worker = t.worker and y.try_number = t.try_number))

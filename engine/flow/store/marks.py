@@ -6,23 +6,11 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from flow.states import RunState, TaskState
-from flow.store import arrays
+from flow.store import arrays, stopping
 from flow.store.connect import Conn
 
 Table = Literal["hot", "history"]
 """Where the rows of the run are: hot while it is unfinished."""
-
-
-class LockedRun(NamedTuple):
-    """A run whose row this transaction holds, in whatever state it is."""
-
-    run_key: int
-    dag_id: str
-    run_id: str
-    state: str
-    version: int
-    spec_hash: str
-    archived: bool
 
 
 class Instance(NamedTuple):
@@ -41,14 +29,6 @@ class Mark(NamedTuple):
     map_path: tuple[int, ...]
     expected: TaskState
 
-
-# Waits for a scheduler that holds the run, and states are read in a later statement.
-_LOCK_RUN = """
-select r.run_key, r.dag_id, r.run_id, r.state, r.version, v.spec_hash, r.archived
-from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
-where r.run_key = %(run_key)s
-for no key update of r
-"""
 
 # Rows are locked against the report of a worker, which takes only the row's own lock.
 _LOCK_TASKS = {
@@ -96,12 +76,6 @@ _STATES = {
 }
 
 
-def lock_run(conn: Conn, run_key: int) -> LockedRun | None:
-    """Lock a run; waits for whoever holds it."""
-    row = conn.execute(_LOCK_RUN, {"run_key": run_key}).fetchone()
-    return LockedRun._make(row) if row else None
-
-
 def lock_tasks(conn: Conn, run_key: int, task_ids: Sequence[str], table: Table) -> list[Instance]:
     """Lock the rows of some tasks of a run; a task without a row is left out."""
     rows = conn.execute(_LOCK_TASKS[table], {"run_key": run_key, "task_ids": list(task_ids)})
@@ -125,6 +99,8 @@ def mark(
         "paths": [arrays.path(one.map_path) for one in marks],
     }
     expected = [one.expected.value for one in marks]
+    if table == "hot":
+        stopping.add(conn, [(run_key, one.task_id, one.map_path) for one in marks])
     changed = conn.execute(_MARK[table], {**asked, "expected": expected}).rowcount
     if table == "hot":
         conn.execute(_CLOSE_TRIES, asked)

@@ -1,19 +1,24 @@
 """The places of waiting tasks in their lines (`flow.decide.turns`), found while they are written.
 
-`PLACES` is the beginning of a statement that writes tasks: it gives a relation `flow(number,
-place)`, the place of the first task of each flow, that is of each DAG in each line it waits in.
-What it reads are the ends of three indexes, once for each line and for each flow. It takes no lock:
-of two schedulers that place tasks of one DAG in one moment neither sees the other's, so for once
-the two stand beside each other.
+`PLACES` is an expression of the statement that writes tasks: the place of the first task of each
+flow, that is of each DAG in each line it waits in, as an array. What it reads are the ends of three
+indexes, once for each line and for each flow. It takes no lock: of two schedulers that place tasks
+of one DAG in one moment neither sees the other's, so for once the two stand beside each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flow.decide import offsets
 from flow.store import arrays
+
+PLACES: Final = (
+    "find_places(%(line_pool)s::text[], %(line_executor)s::text[], %(line_queue)s::text[], "
+    "%(line_priority)s::int[], %(flow_line)s::int[], %(flow_dag)s::text[], "
+    "%(flow_backfill)s::boolean[], %(flow_alone)s::boolean[], %(flow_stride)s::int[])"
+)
 
 
 class Waiting(NamedTuple):
@@ -33,57 +38,14 @@ class Waiting(NamedTuple):
     alone: bool = False
 
 
-# A line's clock. For a queue it is the first place in it (index task_queue): workers take whatever
-# stands first. In a pool what stands first may be kept waiting by another limit, so it is the last
-# place of what occupies the pool (index task_pool), and the first one only when nothing does.
-# Raised tasks stand before all others, at negative places, and say nothing of a clock.
-#
-# A flow's last place is looked up by run (indexes run_unfinished and task_unfinished).
-PLACES = """
-line as materialized (
-  select l.number, l.pool, l.executor, l.queue, l.priority, case when l.pool is null then (
-      select t.rank from task_hot t where t.state = 'queued' and t.executor = l.executor
-        and t.queue = l.queue and t.priority = l.priority and t.rank >= 0 order by t.rank limit 1)
-    else coalesce(greatest(
-      (select t.turn from task_hot t where t.pool = l.pool and t.state = 'running'
-        and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1),
-      (select t.turn from task_hot t where t.pool = l.pool and t.state = 'queued'
-        and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1)),
-      (select t.turn from task_hot t where t.pool = l.pool and t.state = 'scheduled'
-        and t.priority = l.priority and t.turn >= 0 order by t.turn limit 1)) end as clock
-  from unnest(%(line_pool)s::text[], %(line_executor)s::text[], %(line_queue)s::text[],
-      %(line_priority)s::int[]) with ordinality as l(pool, executor, queue, priority, number)),
-flow as materialized (
-  select f.number, greatest(l.clock, case
-    when f.alone then null
-    when l.pool is null then (
-      select max(w.rank) from run r, lateral (
-        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
-          and t.state = 'queued' and t.priority = l.priority and t.queue = l.queue
-          and t.executor = l.executor and t.rank >= 0 order by t.rank desc limit 1) as w
-      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
-        and (r.backfill_id is not null) = f.backfill)
-    else (
-      select max(w.rank) from run r, lateral (
-        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
-          and t.state = 'scheduled' and t.priority = l.priority and t.pool = l.pool
-          and t.rank >= 0 order by t.rank desc limit 1) as w
-      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
-        and (r.backfill_id is not null) = f.backfill)
-    end + f.stride, 0) as place
-  from unnest(%(flow_line)s::int[], %(flow_dag)s::text[], %(flow_backfill)s::bool[],
-      %(flow_alone)s::bool[], %(flow_stride)s::int[])
-    with ordinality as f(line, dag_id, backfill, alone, stride, number)
-  join line l on l.number = f.line)"""
-
-
 class Placed(NamedTuple):
     """Tasks in their flows: parameters of `PLACES`, and of each task two columns.
 
-    `flow` is NULL for a task that waits in no line.
+    `flow` is the number of its flow, None for a task that waits in no line, and `offset` how far it
+    stands behind the place of its flow.
     """
 
-    parameters: dict[str, Any]
+    parameters: dict[str, str]
     flow: list[int | None]
     offset: list[int]
 

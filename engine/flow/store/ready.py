@@ -14,7 +14,7 @@ from flow.store.connect import Conn
 # Scheduled tasks that are served and have room in their run, in their DAG and for themselves.
 _READY = """
 active as materialized (
-  select dag_id, run_key, task_id, pool, pool_slots, run_limit, dag_limit from task_hot
+  select dag_id, run_key, task_id, pool, pool_slots from task_hot
   where state in ('queued', 'running', 'restarting')),
 served as materialized (
   select distinct executor, queue from process, unnest(queues) as queue
@@ -24,8 +24,7 @@ in_dag as materialized (select dag_id, count(*) as active from active group by d
 of_task as materialized (
   select dag_id, task_id, run_key, count(*) as in_run,
     sum(count(*)) over (partition by dag_id, task_id) as in_dag
-  from active where run_limit is not null or dag_limit is not null
-  group by dag_id, task_id, run_key),
+  from active group by dag_id, task_id, run_key),
 used as materialized (
   select pool, sum(pool_slots) as slots from (
     select pool, pool_slots from active

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from psycopg import Cursor
+
 from flow.states import RunState, RunType
 from flow.store import arrays
-from flow.store.connect import Conn
+from flow.store.connect import Conn, Row
+from flow.store.tasks import TaskRow
+from flow.store.wakeups import BUSY_AGAIN
 
 
 class LockedRun(NamedTuple):
@@ -18,18 +22,23 @@ class LockedRun(NamedTuple):
     dag_id: str
     spec_hash: str
     paused: bool
+    logical_date: datetime
     backfill: bool
     limited: bool
     """Its DAG has a limit over all its runs now, whatever the run's own version says."""
 
 
-class Started(NamedTuple):
-    """A run that left the queue of its DAG."""
+class Woken(NamedTuple):
+    """What was taken of the wake-ups of runs."""
 
-    run_key: int
-    dag_id: str
-    version: int
-    backfill: bool
+    wakeups: int
+    """How many, of whatever runs."""
+    runs: list[LockedRun]
+    """Those of them that this transaction holds now."""
+    changed: dict[int, set[str] | None]
+    """By run_key the tasks that changed; None: anything may have changed."""
+    tasks: dict[int, list[TaskRow]]
+    """By run_key all rows of those of the runs that have few."""
 
 
 class NewRun(NamedTuple):
@@ -50,6 +59,16 @@ class NewRun(NamedTuple):
     conf: str = "{}"
 
 
+class StartedRun(NamedTuple):
+    """A run that has left the queue. Its row was locked by that."""
+
+    run_key: int
+    dag_id: str
+    version: int
+    logical_date: datetime
+    backfill: bool
+
+
 class EndedRun(NamedTuple):
     """A verdict to write."""
 
@@ -58,22 +77,6 @@ class EndedRun(NamedTuple):
     state: RunState
     reason: str | None
 
-
-# Running runs, locked in key order; one that another scheduler holds is passed over. The states of
-# their tasks are read by a later statement: this one's snapshot may be older than the lock.
-_LOCK = """
-select r.run_key, r.dag_id, v.spec_hash, r.paused, r.backfill_id is not null,
-  d.concurrency is not null
-from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
-  join dag d on d.dag_id = r.dag_id
-where r.run_key = any(%(run_keys)s::bigint[]) and r.state = 'running'
-order by r.run_key
-for no key update of r skip locked
-"""
-
-_STILL_RUNNING = """
-select run_key from run where run_key = any(%(run_keys)s::bigint[]) and state = 'running'
-"""
 
 # A run that exists already for its interval or under its id stays as it is. What runs of one moment
 # have in common travels as a profile.
@@ -109,7 +112,7 @@ from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version, r.backfill_id is not null
+returning r.run_key, r.dag_id, r.version, r.logical_date, r.backfill_id is not null
 """
 
 _END = """
@@ -119,42 +122,86 @@ from unnest(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])
 where r.run_key = e.run_key and r.state in ('queued', 'running')
 """
 
-# Rows of finished runs leave the hot tables in the transaction that ends the run.
-_ARCHIVE = tuple(
-    f"with moved as (delete from {name}_hot where run_key = any(%(run_keys)s::bigint[]) "
-    f"returning *) insert into {name}_history ({columns}) select {columns} from moved"
-    for name, columns in (
-        (
-            "task",
-            "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
-            "pool, pool_slots, queue, executor, priority, rank, turn, stride, run_limit, "
-            "dag_limit, keeps_slot, held, retry_delay, retry_backoff, max_retry_delay, "
-            "execution_timeout, scheduled_at, queued_at, started_at, ended_at, due_at, worker, "
-            "skips, reason",
-        ),
-        (
-            "try",
-            "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
-            "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
-            "reason, peak_rss, cpu_time, log",
-        ),
-        ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
-        ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
-    )
+_FAMILIES = (
+    (
+        "task",
+        "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
+        "pool, pool_slots, queue, executor, priority, rank, turn, stride, run_limit, dag_limit, "
+        "keeps_slot, held, retry_delay, retry_backoff, max_retry_delay, execution_timeout, "
+        "scheduled_at, queued_at, started_at, ended_at, due_at, worker, skips, reason",
+    ),
+    (
+        "try",
+        "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
+        "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
+        "reason, peak_rss, cpu_time, log",
+    ),
+    ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
+    ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
 )
 
 
-def lock(conn: Conn, run_keys: Sequence[int]) -> list[LockedRun]:
-    """Lock those of `run_keys` that are running and that nobody else holds."""
-    rows = conn.execute(_LOCK, {"run_keys": list(run_keys)})
-    return [LockedRun._make(row) for row in rows]
+def _moves(source: str, target: str) -> tuple[str, ...]:
+    """Statements that move all rows of some runs from one kind of table to the other."""
+    return tuple(
+        f"with moved as (delete from {name}_{source} where run_key = any(%(run_keys)s::bigint[]) "
+        f"returning *) insert into {name}_{target} ({columns}) select {columns} from moved"
+        for name, columns in _FAMILIES
+    )
 
 
-def still_running(conn: Conn, run_keys: Sequence[int]) -> set[int]:
-    """Those of `run_keys` whose run is running, whoever holds it."""
-    if not run_keys:
-        return set()
-    return {row[0] for row in conn.execute(_STILL_RUNNING, {"run_keys": list(run_keys)})}
+# Rows of finished runs leave the hot tables in the transaction that ends the run, and come back in
+# the one that clears it.
+_ARCHIVE = _moves("hot", "history")
+_BRING_BACK = _moves("history", "hot")
+
+# A cleared run begins anew, in the queue: its limits count from its new start.
+_REOPEN = """
+update run set state = 'queued', reason = null, queued_at = clock_timestamp(), started_at = null,
+  ended_at = null
+where run_key = any(%(run_keys)s::bigint[]) and state in ('success', 'failed')
+"""
+
+_REPIN = """
+update run r set version = v.version
+from unnest(%(run_keys)s::bigint[], %(versions)s::int[]) as v(run_key, version)
+where r.run_key = v.run_key
+"""
+
+
+def take_woken(limit: int, whole: int) -> str:
+    """The statement that takes up to `limit` due wake-ups of runs, to travel with a begin.
+
+    It locks the wake-ups, then their runs that are running, passing over what another scheduler
+    holds; deletes the wake-ups that need no other look; and reads under the lock, in a statement
+    of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
+    """
+    return (
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date, "
+        "backfill, limited "
+        f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
+    )
+
+
+def woken(answer: Cursor[Row]) -> Woken:
+    """What `take_woken` has taken."""
+    rows = answer.fetchall()
+    locked = {row[3]: row for row in rows if row[4] is not None}
+    return Woken(
+        wakeups=sum(row[0] for row in rows),
+        runs=[LockedRun._make(row[3:]) for row in locked.values()],
+        changed={key: None if row[1] is None else set(row[1]) for key, row in locked.items()},
+        tasks={key: _task_rows(key, row[2]) for key, row in locked.items() if row[2] is not None},
+    )
+
+
+def _task_rows(
+    run_key: int, tasks: list[tuple[str, str, str | None, list[str] | None]]
+) -> list[TaskRow]:
+    return [
+        TaskRow(run_key, task_id, state, datetime.fromisoformat(due) if due else None, skips)
+        for task_id, state, due, skips in tasks
+    ]
 
 
 def create(conn: Conn, runs: Sequence[NewRun]) -> dict[str, int]:
@@ -190,13 +237,13 @@ def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     return {dag_id: (running, unfinished) for dag_id, running, unfinished in rows}
 
 
-def start(conn: Conn, room: dict[str, int]) -> list[Started]:
+def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
     """Start the oldest queued runs of DAGs that have room."""
     open_ = {dag_id: count for dag_id, count in room.items() if count > 0}
     if not open_:
         return []
     rows = conn.execute(_START, {"dag_ids": list(open_), "room": list(open_.values())})
-    return [Started._make(row) for row in rows]
+    return [StartedRun._make(row) for row in rows]
 
 
 def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
@@ -214,3 +261,20 @@ def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
     )
     for statement in _ARCHIVE:
         conn.execute(statement, {"run_keys": run_keys})
+
+
+def reopen(conn: Conn, run_keys: Sequence[int]) -> None:
+    """Put finished runs, locked by the caller, back into the queue, and their rows where they
+    are worked on.
+    """
+    if run_keys:
+        conn.execute(_REOPEN, {"run_keys": list(run_keys)})
+        for statement in _BRING_BACK:
+            conn.execute(statement, {"run_keys": list(run_keys)})
+
+
+def repin(conn: Conn, versions: dict[int, int]) -> None:
+    """Pin runs, locked by the caller, to other versions of their DAGs."""
+    if versions:
+        values = {"run_keys": list(versions), "versions": list(versions.values())}
+        conn.execute(_REPIN, values)

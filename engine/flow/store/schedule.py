@@ -69,12 +69,6 @@ join unnest(%(cursor)s::timestamptz[], %(next_start)s::timestamptz[], %(next_end
 where d.dag_id = m.dag_id
 """
 
-# Seconds until the first DAG is due; index dag_due.
-_NEXT_DUE = """
-select extract(epoch from next_run_at - clock_timestamp())::float8 from dag
-where present and not paused and next_run_at is not null order by next_run_at limit 1
-"""
-
 
 def position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> Position:
     """Of a schedule that stands at `cursor` and goes on with `planned`."""
@@ -114,9 +108,3 @@ def move(conn: Conn, positions: Sequence[Position]) -> None:
             "next_run_at": arrays.times(next_run_at),
         },
     )
-
-
-def next_due(conn: Conn) -> float | None:
-    """Seconds until the first DAG is due (negative: overdue); None: no DAG will be."""
-    row = conn.execute(_NEXT_DUE).fetchone()
-    return row[0] if row else None

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from flow.decide import UNIT
 from flow.graph import TaskSpec
 from flow.states import TaskState
 from flow.store import arrays
@@ -78,66 +77,67 @@ where exists (
 # First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
 # once per distinct combination, as a profile.
 _INSERT = f"""
-with {PLACES}
-insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
-  queue, executor, priority, stride, run_limit, dag_limit, retry_delay, retry_backoff,
-  max_retry_delay, execution_timeout, reason, rank, turn, scheduled_at, queued_at, ended_at)
-select n.run_key, n.task_id, n.dag_id, n.state,
-  case when n.state in ('scheduled', 'queued') then 1 else 0 end,
-  p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.stride, p.run_limit,
-  p.dag_limit, p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
-  coalesce(flow.place + n.behind, 0),
-  case when n.state = 'scheduled' then coalesce(flow.place + n.behind, 0) else 0 end,
-  case when n.state in ('scheduled', 'queued') then c.at end,
-  case when n.state = 'queued' then c.at end,
-  case when n.state not in ('scheduled', 'queued') then c.at end
-from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
-    %(reason)s::text[], %(profile)s::int[], %(flow)s::int[], %(behind)s::bigint[])
-  as n(run_key, task_id, dag_id, state, reason, profile, flow, behind)
-join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
-    %(executor)s::text[], %(priority)s::int[], %(stride)s::int[], %(run_limit)s::int[],
-    %(dag_limit)s::int[], %(retry_delay)s::float8[], %(retry_backoff)s::float8[],
-    %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
-  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, stride, run_limit,
-    dag_limit, retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
-  on p.profile = n.profile
-left join flow on flow.number = n.flow,
-  (select clock_timestamp() as at) as c
+select add_tasks(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
+  %(reason)s::text[], %(profile)s::int[], %(max_tries)s::int[], %(pool)s::text[],
+  %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[], %(priority)s::int[],
+  %(run_limit)s::int[], %(dag_limit)s::int[], %(retry_delay)s::float8[],
+  %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[],
+  %(stride)s::int[], %(flow)s::int[], %(behind)s::bigint[], {PLACES})
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
 # that only moves on (scheduled → queued, rescheduled → scheduled) keeps its own. One that begins to
-# wait gets a place, and the priority that its spec says, unless it is a raised one that goes on.
+# wait gets a place; a raised one that goes on stays in front.
 _MOVE = f"""
-with {PLACES},
-moved as (
-  select m.*, flow.place + m.behind as place
-  from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(state)s::text[],
-      %(reason)s::text[], %(flow)s::int[], %(behind)s::bigint[], %(priority)s::int[],
-      %(stride)s::int[])
-    as m(run_key, task_id, expected, state, reason, flow, behind, priority, stride)
-  left join flow on flow.number = m.flow)
+with found as materialized (select {PLACES} as places)
 update task_hot t set
   state = m.state,
   reason = m.reason,
-  priority = case when m.expected = 'scheduled' then t.priority
-    else coalesce(m.priority, t.priority) end,
-  stride = coalesce(m.stride, t.stride),
-  rank = case when m.expected = 'scheduled' and t.rank < 0 then t.rank
-    else coalesce(m.place, t.rank) end,
-  turn = case when m.state = 'scheduled' then coalesce(m.place, 0)
-    when m.expected = 'scheduled' then t.turn else 0 end,
   try_number = t.try_number
     + (m.state in ('scheduled', 'queued') and m.expected in ('none', 'up_for_retry'))::int,
   due_at = null,
+  stride = coalesce(m.stride, t.stride),
+  rank = case when m.expected = 'scheduled' and t.rank < 0 then t.rank
+    else coalesce(found.places[m.flow] + m.behind, t.rank) end,
+  turn = case when m.state = 'scheduled' then coalesce(found.places[m.flow] + m.behind, 0)
+    when m.expected = 'scheduled' then t.turn else 0 end,
   scheduled_at = case when m.state in ('scheduled', 'queued') and m.expected <> 'scheduled'
     then clock_timestamp() else t.scheduled_at end,
   queued_at = case when m.state = 'queued' then clock_timestamp()
     when m.state = 'scheduled' then null else t.queued_at end,
   ended_at = case when m.state in ('scheduled', 'queued') then null else clock_timestamp() end
-from moved m
+from found, unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[],
+    %(state)s::text[], %(reason)s::text[], %(stride)s::int[], %(flow)s::int[],
+    %(behind)s::bigint[])
+  as m(run_key, task_id, expected, state, reason, stride, flow, behind)
 where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{{}}'
   and t.state = m.expected
+"""
+
+
+# What a spec says of tasks that have rows. A task that was cleared gets a full new set of tries;
+# its number grows only when it is scheduled. Writes nothing where nothing differs.
+_RENEW = """
+update task_hot t set
+  max_tries = case t.state when 'none' then t.try_number + p.max_tries else t.max_tries end,
+  pool = p.pool, pool_slots = p.pool_slots, queue = p.queue, executor = p.executor,
+  priority = p.priority, run_limit = p.run_limit, dag_limit = p.dag_limit,
+  retry_delay = p.retry_delay, retry_backoff = p.retry_backoff,
+  max_retry_delay = p.max_retry_delay, execution_timeout = p.execution_timeout
+from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(profile)s::int[])
+  as n(run_key, task_id, profile)
+join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
+    %(executor)s::text[], %(priority)s::int[], %(run_limit)s::int[], %(dag_limit)s::int[],
+    %(retry_delay)s::float8[], %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[],
+    %(execution_timeout)s::float8[])
+  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit, dag_limit,
+    retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
+  on p.profile = n.profile
+where t.run_key = n.run_key and t.task_id = n.task_id and t.map_path = '{}'
+  and (t.state = 'none' or (t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.run_limit,
+    t.dag_limit, t.retry_delay, t.retry_backoff, t.max_retry_delay, t.execution_timeout)
+    is distinct from (p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit,
+    p.dag_limit, p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout))
 """
 
 
@@ -168,7 +168,7 @@ def with_unfinished(conn: Conn, runs: Iterable[tuple[int, str]]) -> set[int]:
 
 
 class _Profile(NamedTuple):
-    """The columns of a task's row that come from its spec and from what its DAG is entitled to."""
+    """The columns of a task's row that come from its spec."""
 
     max_tries: int
     pool: str
@@ -176,7 +176,6 @@ class _Profile(NamedTuple):
     queue: str
     executor: str
     priority: int
-    stride: int
     run_limit: int | None
     dag_limit: int | None
     retry_delay: float
@@ -188,8 +187,7 @@ class _Profile(NamedTuple):
 _TEXTS: Final = frozenset({"pool", "queue", "executor"})
 
 
-def _profile(task: NewTask) -> _Profile:
-    spec = task.spec
+def _profile(spec: TaskSpec) -> _Profile:
     return _Profile(
         spec.retries + 1,
         spec.pool,
@@ -197,7 +195,6 @@ def _profile(task: NewTask) -> _Profile:
         spec.queue,
         spec.executor,
         spec.priority,
-        task.waiting.stride if task.waiting else UNIT,
         spec.max_active_tis_per_dagrun,
         spec.max_active_tis_per_dag,
         spec.retry_delay,
@@ -207,16 +204,23 @@ def _profile(task: NewTask) -> _Profile:
     )
 
 
+def _profiles(specs: Iterable[TaskSpec]) -> dict[str, str]:
+    """The columns that come from specs, once for each distinct combination, and which is whose."""
+    numbers, profiles = arrays.profiles(map(_profile, specs))
+    columns = zip(_Profile._fields, zip(*profiles, strict=True), strict=True)
+    return {
+        "profile": arrays.numbers(numbers),
+        **{
+            name: (arrays.texts if name in _TEXTS else arrays.numbers)(values)
+            for name, values in columns
+        },
+    }
+
+
 def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
     """Write the first rows of tasks."""
     if not tasks:
         return
-    numbers, profiles = arrays.profiles(map(_profile, tasks))
-    placed = place(task.waiting for task in tasks)
-    columns = {
-        name: (arrays.texts if name in _TEXTS else arrays.numbers)(values)
-        for name, values in zip(_Profile._fields, zip(*profiles, strict=True), strict=True)
-    }
     conn.execute(
         _INSERT,
         {
@@ -225,11 +229,25 @@ def insert(conn: Conn, tasks: Sequence[NewTask]) -> None:
             "dag_id": arrays.texts([task.dag_id for task in tasks]),
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
-            "profile": arrays.numbers(numbers),
-            "flow": arrays.numbers(placed.flow),
-            "behind": arrays.numbers(placed.offset),
-            **columns,
-            **placed.parameters,
+            **_profiles(task.spec for task in tasks),
+            **_places([task.waiting for task in tasks]),
+        },
+    )
+
+
+def renew(conn: Conn, tasks: Sequence[tuple[int, TaskSpec]]) -> None:
+    """Bring the rows of tasks, given with their run_key, up to their specs.
+
+    For tasks that are about to be scheduled: their run may be pinned to another version since.
+    """
+    if not tasks:
+        return
+    conn.execute(
+        _RENEW,
+        {
+            "run_key": arrays.numbers([run_key for run_key, _ in tasks]),
+            "task_id": arrays.texts([spec.task_id for _, spec in tasks]),
+            **_profiles(spec for _, spec in tasks),
         },
     )
 
@@ -238,20 +256,25 @@ def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:
     """Apply transitions; returns how many rows were still in the state they were expected in."""
     if not tasks:
         return 0
-    placed = place(task.waiting for task in tasks)
-    waiting = [task.waiting for task in tasks]
     return conn.execute(
         _MOVE,
         {
-            **placed.parameters,
-            "flow": arrays.numbers(placed.flow),
-            "behind": arrays.numbers(placed.offset),
-            "priority": arrays.numbers([one.priority if one else None for one in waiting]),
-            "stride": arrays.numbers([one.stride if one else None for one in waiting]),
             "run_key": arrays.numbers([task.run_key for task in tasks]),
             "task_id": arrays.texts([task.task_id for task in tasks]),
             "expected": arrays.texts([task.expected for task in tasks]),
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
+            **_places([task.waiting for task in tasks]),
         },
     ).rowcount
+
+
+def _places(waiting: Sequence[Waiting | None]) -> dict[str, str]:
+    """The parameters of `PLACES`, and the columns of tasks that take their places by them."""
+    placed = place(waiting)
+    return {
+        **placed.parameters,
+        "flow": arrays.numbers(placed.flow),
+        "behind": arrays.numbers(placed.offset),
+        "stride": arrays.numbers([one.stride if one else None for one in waiting]),
+    }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flow.decide import Ending
 from flow.store import arrays
-from flow.store.connect import Conn
+from flow.store.connect import Conn, Row
 from flow.store.text import storable_or_none
 
 
@@ -141,6 +141,8 @@ where y.run_key = s.run_key and y.task_id = s.task_id and y.map_path = s.map_pat
 # Everything that follows from ended tries, for those whose claim still counts: the task's state,
 # the closed try, the return value, the wake-ups of the run and of a pool with a size. Rows are
 # locked in order of key, so two reports and an operator's mark cannot wait for each other.
+# A task that was cleared meanwhile was only waiting for this process to be dead: whatever it says
+# of itself, its try is closed as restarted and the task is open to be decided anew.
 _REPORT = """
 with said as materialized (
   select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
@@ -153,9 +155,18 @@ with said as materialized (
   as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
     exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
 current as materialized (
-  select s.*, t.try_number, t.pool from task_hot t join said s
+  select s.run_key, s.task_id, s.map_path, s.claim, s.pid, s.log, s.exit_code, s.signal,
+    s.peak_rss, s.cpu_time, s.code_hash, t.try_number, t.pool, t.state = 'restarting' as cleared,
+    case t.state when 'running' then s.state else 'none' end as state,
+    case t.state when 'running' then s.try_state else 'restarted' end as try_state,
+    case t.state when 'running' then s.reason else t.reason end as reason,
+    case t.state when 'running' then s.delay end as delay,
+    case t.state when 'running' then s.skips end as skips,
+    case t.state when 'running' then s.value end as value,
+    s.again and t.state = 'running' as again
+  from task_hot t join said s
     on t.run_key = s.run_key and t.task_id = s.task_id and t.map_path = s.map_path
-  where t.claim = s.claim and t.state = 'running'
+  where t.claim = s.claim and t.state in ('running', 'restarting')
   order by t.run_key, t.task_id, t.map_path for no key update of t),
 ended as (
   update task_hot t set state = c.state, worker = null, reason = c.reason,
@@ -164,9 +175,10 @@ ended as (
     losses = case when c.again then t.losses + 1 else 0 end,
     due_at = clock_timestamp() + make_interval(secs => c.delay),
     scheduled_at = case when c.again then clock_timestamp() else t.scheduled_at end,
-    queued_at = case when c.again then null else t.queued_at end,
+    queued_at = case when c.again or c.cleared then null else t.queued_at end,
+    started_at = case when c.cleared then null else t.started_at end,
+    ended_at = case when c.again or c.cleared then null else clock_timestamp() end,
     rank = case when c.again then t.turn else t.rank end, keeps_slot = false,
-    ended_at = case when c.again then null else clock_timestamp() end,
     skips = string_to_array(c.skips, ',')
   from current c
   where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
@@ -189,7 +201,7 @@ woken as (
   union all
   select distinct 'pool', null::bigint, null, p.name from current c join pool p on p.name = c.pool
   where p.slots >= 0)
-select run_key, task_id, map_path, claim from current
+select run_key, task_id, map_path, claim from current where not cleared
 """
 
 # Tries that a process left open; index try_open. Locks the tasks in order of key.
@@ -200,18 +212,18 @@ from try_hot y join task_hot t
   on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
     and t.try_number = y.try_number
 where y.worker = %(worker)s and y.ended_at is null
-  and t.worker = %(worker)s and t.state = 'running'
+  and t.worker = %(worker)s and t.state in ('running', 'restarting')
 order by t.run_key, t.task_id, t.map_path for no key update of t
 """
 
 # What a worker holds, as far as the store knows; index try_open. No locks.
 _HELD = """
-select t.run_key, t.task_id, t.map_path, t.claim
+select t.run_key, t.task_id, t.map_path, t.claim, t.state = 'restarting'
 from try_hot y join task_hot t
   on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path
     and t.try_number = y.try_number and t.claim = y.claim
 where y.worker = %(worker)s and y.ended_at is null
-  and t.worker = %(worker)s and t.state = 'running'
+  and t.worker = %(worker)s and t.state in ('running', 'restarting')
 """
 
 
@@ -239,7 +251,7 @@ def started(conn: Conn, tries: Sequence[tuple[Claim, int, str]]) -> None:
         conn.execute(
             _STARTED,
             {
-                **_keys(claims),
+                **keys(claims),
                 "pid": [pid for _, pid, _ in tries],
                 "log": [log for _, _, log in tries],
             },
@@ -247,14 +259,17 @@ def started(conn: Conn, tries: Sequence[tuple[Claim, int, str]]) -> None:
 
 
 def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
-    """Write how tries ended; returns the claims that still counted. The others changed nothing."""
+    """Write how tries ended; returns the claims whose end counted.
+
+    Of a task that was cleared only the death counts; the others changed nothing.
+    """
     if not reports:
         return set()
     ends = [one.ending for one in reports]
     rows = conn.execute(
         _REPORT,
         {
-            **_keys([one.claim for one in reports]),
+            **keys([one.claim for one in reports]),
             "state": [end.state.value for end in ends],
             "try_state": [end.try_state.value for end in ends],
             "reason": [storable_or_none(end.reason) for end in ends],
@@ -280,17 +295,21 @@ def left_open(conn: Conn, worker: int) -> list[Open]:
     return [Open._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]
 
 
-def held(conn: Conn, worker: int) -> set[Claim]:
-    """The claims of a worker that count: not marked, cleared, reported or taken from it."""
-    return {_claim(row) for row in conn.execute(_HELD, {"worker": worker})}
+def held(conn: Conn, worker: int) -> dict[Claim, bool]:
+    """The claims of a worker that count: not marked, reported or taken from it.
+
+    True: the task was cleared, and waits for its process to be dead.
+    """
+    return {_claim(row[:4]): row[4] for row in conn.execute(_HELD, {"worker": worker})}
 
 
-def _claim(row: tuple[int, str, list[int], int]) -> Claim:
+def _claim(row: Row) -> Claim:
     run_key, task_id, map_path, number = row
     return Claim(run_key, task_id, tuple(map_path), number)
 
 
-def _keys(claims: Sequence[Claim]) -> dict[str, list[int] | list[str]]:
+def keys(claims: Sequence[Claim]) -> dict[str, list[int] | list[str]]:
+    """Claims as the arrays that a statement unnests: run_key, task_id, map_path, claim."""
     return {
         "run_key": [one.run_key for one in claims],
         "task_id": [one.task_id for one in claims],

@@ -52,13 +52,6 @@ insert into wakeup (kind, name)
 select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, name)
 """
 
-# Seconds until the first wake-up of any kind is due; index wakeup_due, one probe per kind.
-_NEXT_DUE = """
-select extract(epoch from min(first.due_at) - clock_timestamp())::float8
-from unnest(array['run', 'dag', 'pool', 'queue']) as k(kind),
-  lateral (select due_at from wakeup w where w.kind = k.kind order by due_at limit 1) as first
-"""
-
 
 def take(conn: Conn, kinds: Sequence[str], limit: int) -> list[Wakeup]:
     """Take up to `limit` due wake-ups of `kinds`; they are the caller's until its commit."""
@@ -94,9 +87,3 @@ def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:
     if rows:
         kinds, names = zip(*rows, strict=True)
         conn.execute(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})
-
-
-def next_due(conn: Conn) -> float | None:
-    """Seconds until the first wake-up is due (negative: overdue); None: there is none."""
-    row = conn.execute(_NEXT_DUE).fetchone()
-    return row[0] if row else None

@@ -7,6 +7,7 @@ refused. The rule for the two day fields (package docstring) is the one of Debia
 from __future__ import annotations
 
 import copy
+import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -33,6 +34,8 @@ _FIELDS = {
     "day-of-week": (7, "0-7, SUN-SAT, MON#1 (first Monday), 5L (last Friday)"),
 }
 
+_NARROW_STEP = re.compile(r"(\w+)-\1/\d+\Z", re.IGNORECASE)
+
 CRON_HINT = (
     "A cron expression has five fields: minute hour day-of-month month day-of-week; each is *, a "
     "value, a list, a rising range or a step."
@@ -46,7 +49,7 @@ class Cron:
         """Read an expression; `InvalidDag` names the field that is not understood."""
         fields = _split(expression)
         try:
-            self._slots = CronSim(expression, _ANY_DAY)
+            self._slots = CronSim(" ".join(map(_without_narrow_steps, fields.values())), _ANY_DAY)
         except (CronSimError, ValueError) as error:  # ValueError: thousands of digits
             raise _refusal(expression, _explain(fields, str(error))) from error
         self.minutes: frozenset[int] = frozenset(self._slots.minutes)
@@ -107,11 +110,11 @@ def _split(expression: str) -> dict[str, str]:
 
 
 def _check_term(expression: str, name: str, term: str) -> None:
-    if term.upper().startswith(("H", "R")):
+    if term.upper().startswith("R"):
         raise InvalidDag(
-            f"schedule {expression!r}: {term!r} in the {name} field (a hashed or random value) is "
-            "not supported yet; accepted are fixed values",
-            CRON_HINT,
+            f"schedule {expression!r}: {term!r} in the {name} field (a random value) means "
+            "nothing here; accepted are fixed values",
+            "write H for a value that the DAG's id chooses and that stays",
         )
     base, slash, step = term.partition("/")
     if slash and base.upper().startswith("L"):
@@ -128,12 +131,28 @@ def _check_term(expression: str, name: str, term: str) -> None:
         )
 
 
+def _without_narrow_steps(field: str) -> str:
+    """The field with `5-5/10` as 5: cronsim would go on from there, as for `5/10`."""
+    return ",".join(_NARROW_STEP.sub(r"\1", term) for term in field.split(","))
+
+
 def _explain(fields: dict[str, str], problem: str) -> str:
     name = problem.removeprefix("Bad ")
     if name not in fields:
         return problem
+    if name == "day-of-month" and _has_day(fields[name]):
+        return "no day ever matches it"  # as of 30 February
     _, accepted = _FIELDS[name]
     return f"its {name} field {fields[name]!r} names nothing that exists (accepted: {accepted})"
+
+
+def _has_day(days: str) -> bool:
+    """Whether some month has one of these days."""
+    try:
+        CronSim(f"0 0 {days} * *", _ANY_DAY)
+    except (CronSimError, ValueError):
+        return False
+    return True
 
 
 def _sunday_is_0(item: Weekday) -> Weekday:

@@ -1,115 +1,66 @@
-"""Data intervals of a timetable: the next, the one after, the latest complete, the one at hand.
+"""Data intervals of a timetable: the next, the latest complete, the one at hand.
 
-`anchor` is the DAG's start date, or None for a DAG without one. It places the boundaries of a
-delta timetable and the one interval of `Once`; it does not limit what is answered (`plan` does).
-Without an anchor the interval of `Once` is wherever one asks for it.
+`anchor` is the DAG's start date, or None for a DAG without one. It places the ticks of a delta
+timetable and the one interval of `Once`; it does not limit what is answered (`plan` does).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple
 
-from flow.timetables.boundaries import Recurring, first_after, first_from, last_before, last_until
-from flow.timetables.timetable import Never, Once, Timetable
+from flow.timetables.kind import Interval, Kind
+from flow.timetables.ticks import END, TICK
 from flow.timetables.zone import as_utc
 
 
-class Interval(NamedTuple):
-    """A slice of time in UTC, with `start < end`; only the interval of `Once` is empty."""
-
-    start: datetime
-    end: datetime
-
-
 def next_interval(
-    timetable: Timetable, not_before: datetime, anchor: datetime | None = None
+    timetable: Kind, not_before: datetime, anchor: datetime | None = None
 ) -> Interval | None:
     """The first interval that starts at or after `not_before`; None if there is none."""
-    moment = as_utc(not_before)
-    match timetable:
-        case Never():
-            return None
-        case Once():
-            only = _only_moment(moment, anchor)
-            return Interval(only, only) if only >= moment else None
-        case _:
-            origin = _origin(anchor)
-            return _from_start(timetable, first_from(timetable, moment, origin), origin)
+    return timetable.first_from(as_utc(not_before), _origin(anchor))
 
 
-def interval_after(timetable: Timetable, interval: Interval) -> Interval | None:
-    """The interval that touches the end of `interval`, one of the timetable's own."""
-    match timetable:
-        case Never() | Once():
-            return None
-        case _:
-            # The end is a boundary itself, so it serves as the anchor.
-            return _from_start(timetable, interval.end, interval.end)
-
-
-def interval_at(
-    timetable: Timetable, moment: datetime, anchor: datetime | None = None
-) -> Interval | None:
-    """The interval in progress: `start <= moment < end`. An empty one is never in progress."""
-    match timetable:
-        case Never() | Once():
-            return None
-        case _:
-            origin = _origin(anchor)
-            return _from_start(timetable, last_until(timetable, as_utc(moment), origin), origin)
+def intervals_from(
+    timetable: Kind, not_before: datetime, anchor: datetime | None = None
+) -> Iterator[Interval]:
+    """All intervals that start at or after `not_before`, in order; mostly without end."""
+    origin = _origin(anchor)
+    interval = timetable.first_from(as_utc(not_before), origin)
+    while interval is not None:
+        yield interval
+        interval = timetable.first_from(_past(interval.start), origin)
 
 
 def latest_complete(
-    timetable: Timetable, now: datetime, anchor: datetime | None = None
+    timetable: Kind, now: datetime, anchor: datetime | None = None
 ) -> Interval | None:
     """The last interval that has ended at `now`: `end <= now`; None if there is none."""
-    moment = as_utc(now)
-    match timetable:
-        case Never():
-            return None
-        case Once():
-            only = _only_moment(moment, anchor)
-            return Interval(only, only) if only <= moment else None
-        case _:
-            origin = _origin(anchor)
-            end = last_until(timetable, moment, origin)
-            start = last_before(timetable, end, origin) if end is not None else None
-            return Interval(start, end) if start is not None and end is not None else None
+    return timetable.last_ended(as_utc(now), _origin(anchor))
 
 
-def is_boundary(timetable: Timetable, moment: datetime, anchor: datetime | None = None) -> bool:
-    """Whether an interval of the timetable starts exactly at `moment`."""
-    found = next_interval(timetable, moment, anchor)
-    return found is not None and found.start == moment
+def interval_of(
+    timetable: Kind, logical_date: datetime, anchor: datetime | None = None
+) -> Interval | None:
+    """The interval of the run with that logical date; None where the timetable has none such.
+
+    Without a schedule any date has one, an empty one, and so has `Once` without an anchor.
+    """
+    return timetable.starting_at(as_utc(logical_date), _origin(anchor))
 
 
 def neighbours(
-    timetable: Timetable, moment: datetime, anchor: datetime | None = None
+    timetable: Kind, moment: datetime, anchor: datetime | None = None
 ) -> tuple[datetime | None, datetime | None]:
     """The interval starts strictly before and strictly after `moment`, to name them to a user."""
-    instant = as_utc(moment)
-    match timetable:
-        case Never():
-            return None, None
-        case Once():
-            only = _only_moment(instant, anchor)
-            return (only if only < instant else None), (only if only > instant else None)
-        case _:
-            origin = _origin(anchor)
-            before = last_before(timetable, instant, origin)
-            return before, first_after(timetable, instant, origin)
+    instant, origin = as_utc(moment), _origin(anchor)
+    before = timetable.last_before(instant, origin)
+    after = timetable.first_from(_past(instant), origin)
+    return before.start if before else None, after.start if after else None
 
 
-def _from_start(
-    timetable: Recurring, start: datetime | None, origin: datetime | None
-) -> Interval | None:
-    end = first_after(timetable, start, origin) if start is not None else None
-    return Interval(start, end) if start is not None and end is not None else None
-
-
-def _only_moment(asked: datetime, anchor: datetime | None) -> datetime:
-    return asked if anchor is None else as_utc(anchor)
+def _past(moment: datetime) -> datetime:
+    return min(moment, END - TICK) + TICK
 
 
 def _origin(anchor: datetime | None) -> datetime | None:

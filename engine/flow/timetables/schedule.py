@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from flow.errors import InvalidDag
-from flow.timetables.cron import load_cron
-from flow.timetables.timetable import CronInterval, DeltaInterval, Never, Once, Timetable
+from flow.timetables.hashed import settle
+from flow.timetables.kinds import CronInterval, DeltaInterval, Timetable
+from flow.timetables.single import Continuous, Never, Once
+from flow.timetables.written import Written
 from flow.timetables.zone import load_zone
 
 PRESETS = {
@@ -22,53 +24,56 @@ PRESETS = {
 """Names for cron expressions, with the meaning that Airflow gave them."""
 
 _ACCEPTED = (
-    f"a five-field cron expression, one of {', '.join(PRESETS)}, @once, a timedelta, or None"
+    f"a five-field cron expression, one of {', '.join(PRESETS)}, @once, @continuous, a timedelta, "
+    "a timetable, or None"
 )
 _HINT = "Write one of these, or schedule=None and start runs with `flow run`."
-_SHORTEST = timedelta(seconds=1)
-_LONGEST = timedelta(days=36525)
 
 
-def parse(schedule: str | timedelta | None, timezone: str) -> Timetable:
-    """The timetable of a schedule in a time zone (IANA name).
+def parse(
+    schedule: str | timedelta | Timetable | Written | None, timezone: str, dag_id: str = ""
+) -> Timetable:
+    """The timetable of a schedule in a time zone (IANA name); `dag_id` chooses hashed values.
 
     Raises `InvalidDag` naming what cannot be read and what is accepted. The annotation says what
     is accepted; anything else a DAG file passes is refused by name.
     """
     load_zone(timezone)
+    timetable = _timetable(schedule, timezone, dag_id)
+    timetable.check()
+    return timetable
+
+
+def cron_expression(text: str, dag_id: str) -> str:
+    """A cron expression, or the name of one, as it is stored: in one form, without `H`."""
+    written = " ".join(text.split())
+    return PRESETS.get(written.lower()) or settle(written, dag_id)
+
+
+def _timetable(schedule: object, timezone: str, dag_id: str) -> Timetable:
     if schedule is None:
         return Never()
-    if isinstance(schedule, timedelta):
-        return _parse_delta(schedule)
     if isinstance(schedule, str):
-        return _parse_text(schedule, timezone)
-    raise _not_yet(f"a schedule of type {type(schedule).__name__}")
+        return _named(schedule, timezone, dag_id)
+    if isinstance(schedule, timedelta):
+        return DeltaInterval(schedule.total_seconds())
+    if isinstance(schedule, Timetable):
+        return schedule
+    if isinstance(schedule, Written):
+        return schedule.timetable(dag_id, timezone)
+    raise InvalidDag(
+        f"a schedule of type {type(schedule).__name__} is not supported yet; accepted are "
+        f"{_ACCEPTED}",
+        _HINT,
+    )
 
 
-def _parse_text(schedule: str, timezone: str) -> Timetable:
-    text = " ".join(schedule.split())
-    name = text.lower()
+def _named(schedule: str, timezone: str, dag_id: str) -> Timetable:
+    name = schedule.strip().lower()
     if name == "@once":
         return Once()
-    if name in PRESETS:
-        return CronInterval(PRESETS[name], timezone)
     if name == "@continuous":
-        raise _not_yet(f"schedule {schedule!r}")
-    if not text or text.startswith("@"):
+        return Continuous()
+    if not name or (name.startswith("@") and name not in PRESETS):
         raise InvalidDag(f"schedule {schedule!r} is unknown; accepted are {_ACCEPTED}", _HINT)
-    load_cron(text)
-    return CronInterval(text, timezone)
-
-
-def _parse_delta(schedule: timedelta) -> DeltaInterval:
-    if not _SHORTEST <= schedule <= _LONGEST:
-        raise InvalidDag(
-            f"schedule {schedule!r} is not possible; accepted are timedeltas from one second to "
-            "a hundred years",
-            _HINT,
-        )
-    return DeltaInterval(schedule.total_seconds())
-
-
-def _not_yet(what: str) -> InvalidDag:
-    return InvalidDag(f"{what} is not supported yet; accepted are {_ACCEPTED}", _HINT)
+    return CronInterval(cron_expression(schedule, dag_id), timezone)

@@ -6,11 +6,10 @@ even where the expression misleads: `0 0 1-31 * 5` is "every day".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import assert_never
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
-from flow.timetables.cron import LAST_DAY, LAST_OF_MONTH, LAST_WORKDAY, Cron, load_cron
-from flow.timetables.timetable import CronInterval, DeltaInterval, Never, Once, Timetable
+from flow.timetables.cron import LAST_DAY, LAST_OF_MONTH, LAST_WORKDAY, Cron
 
 # Not from `calendar`, whose names follow the locale.
 _MONTHS = (
@@ -24,22 +23,8 @@ _EVERY_DAY = "every day"
 _MOST_CLOCK_TIMES = 6
 
 
-def describe(timetable: Timetable) -> str:
-    """The timetable in plain English, such as "every day at 02:30 Europe/Zurich"."""
-    match timetable:
-        case CronInterval():
-            return _describe_cron(load_cron(timetable.expression), timetable.timezone)
-        case DeltaInterval():
-            return _distance(timetable.seconds)
-        case Once():
-            return "once"
-        case Never():
-            return "no schedule"
-        case _:
-            assert_never(timetable)
-
-
-def _describe_cron(cron: Cron, zone: str) -> str:
+def of_cron(cron: Cron, zone: str) -> str:
+    """When a cron has its slots, such as "every day at 02:30 Europe/Zurich"."""
     days = _days(cron) + _months(cron)
     if len(cron.minutes) * len(cron.hours) <= _MOST_CLOCK_TIMES:
         comma = "," if " if it is " in days or " and also " in days else ""
@@ -125,15 +110,36 @@ def _weekday_nouns(cron: Cron, article: str, preposition: str) -> list[str]:
     ]
 
 
-def _distance(seconds: float) -> str:
+def of_distance(seconds: float) -> str:
+    """How often something happens, such as "every 6 hours"."""
+    return f"every {_length(seconds)}"
+
+
+def of_interval(seconds: float) -> str:
+    """What a run of a trigger timetable is about, to be put behind when it is made."""
+    return f", for the {_length(seconds)} before" if seconds else ""
+
+
+def of_events(moments: Sequence[datetime], description: str | None) -> str:
+    """How many moments there are, from when to when."""
+    name = f"{description}: " if description else ""
+    if not moments:
+        return f"{name}no dates"
+    first, last = (moment.isoformat() for moment in (moments[0], moments[-1]))
+    if len(moments) == 1:
+        return f"{name}at {first}"
+    return f"{name}at {len(moments)} dates from {first} to {last}"
+
+
+def _length(seconds: float) -> str:
     # A day of a delta is 24 hours, also when a local day is not; so the words say hours.
     if seconds in _UNITS:
-        return f"every {_UNITS[seconds]}"
+        return _UNITS[seconds]
     for length, unit in ((86_400, "days of 24 hours"), (3_600, "hours"), (60, "minutes")):
         count, rest = divmod(seconds, length)
         if rest == 0:
-            return f"every {count:.0f} {unit}"
-    return f"every {seconds:.6f}".rstrip("0").rstrip(".") + " seconds"
+            return f"{count:.0f} {unit}"
+    return f"{seconds:.6f}".rstrip("0").rstrip(".") + " seconds"
 
 
 def _numbers(values: Iterable[int]) -> str:

@@ -21,6 +21,7 @@ LISTS = [
 ]
 MISSING = [
     ("dags", "show", "nope"),
+    ("dags", "next", "nope"),
     ("dags", "pause", "nope"),
     ("dags", "errors", "nope.py"),
     ("run", "nope"),
@@ -28,6 +29,7 @@ MISSING = [
     ("runs", "show", "nope", "latest"),
     ("tasks", "list", "nope", "latest"),
     ("tasks", "mark", "nope", "latest", "a", "success", "--yes"),
+    ("clear", "nope", "latest", "--yes"),
     ("grid", "nope"),
     ("xcom", "list", "nope", "latest"),
     ("pools", "delete", "nope", "--yes"),
@@ -43,6 +45,9 @@ WRONG = [
     ("run", "sales", "--date", "2026-07-09", "--interval", "2026-07-09", "2026-07-10"),
     ("run", "sales", "--date", "yesteryear"),
     ("run", "sales", "--conf", "@nope.json"),
+    ("clear", "sales"),
+    ("clear", "sales", "latest", "--from", "2026-07-01"),
+    ("clear", "sales", "latest", "--only-failed", "--state", "failed"),
     ("pools", "set", "a/b", "1"),
     ("pools", "set", "a", "--", "-2"),
     ("pools", "delete", "default_pool", "--yes"),
@@ -54,6 +59,8 @@ WRONG = [
     ("conns", "add", "a", "--uri", "s3://key:secret/with/slash@b"),
     ("conns", "add", "../a", "--type", "http"),
     ("runs", "list", "--from", "soon"),
+    ("dags", "next", "sales", "--from", "soon"),
+    ("dags", "next", "sales", "-n", "0"),
 ]
 
 

@@ -24,6 +24,7 @@ ABSENT = {
     [
         "dags list",
         "dags show sales",
+        "dags next sales",
         "dags errors",
         "runs list",
         "runs show sales latest",

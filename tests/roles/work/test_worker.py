@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from flow.roles.work import worker as module
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.states import TaskState
@@ -14,6 +17,7 @@ from flow.store import callbacks, tries
 from flow.store.callbacks import NewCallback
 from flow.store.connect import Conn, transaction
 from store.hand_driven import World, spec, task
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -25,6 +29,12 @@ def world(database: str, connection: Conn) -> Iterator[World]:
 
 @pytest.fixture
 def worker(world: World, tmp_path: Path) -> Iterator[Worker]:
+    with one_slot(world, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def one_slot(world: World, tmp_path: Path) -> Iterator[Worker]:
     """A registered worker with one slot."""
     made = Worker(
         Settings(
@@ -97,3 +107,57 @@ def test_a_reason_that_no_column_can_hold_is_stored_escaped(world: World) -> Non
     assert world.report(claimed, TaskState.FAILED, reason="\0 and \ud800")
     [(reason,)] = world.conn.execute("select reason from try").fetchall()
     assert reason == r"\x00 and \ud800"
+
+
+TWO = """
+from flow import DAG, task
+
+with DAG("d", schedule="@daily"):
+    for name in ("a", "b"):
+        task(task_id=name)(lambda: None)()
+"""
+
+
+@pytest.fixture
+def lingering(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    """A worker with one slot and two queued tasks; a process that has finished stands still."""
+    monkeypatch.setenv("FLOW_FAULTS", "child.finished.after_send=stop")
+    world.add(spec("d", task("a"), task("b")))
+    file = tmp_path / "two.py"
+    file.write_text(TWO)
+    world.conn.execute("update dag set file = %s", (str(file),))
+    with one_slot(world, tmp_path) as made:
+        world.scheduler().run_once()
+        yield made
+
+
+def turn(world: World, worker: Worker) -> list[str]:
+    """One turn of the worker's loop; the states of all tasks, the first to end first."""
+    select.select([worker.host], [], [], 0.05)
+    worker.listen()
+    worker.enforce()
+    worker.backlog = True
+    worker.tend(world.conn)
+    rows = world.conn.execute("select state from task order by ended_at").fetchall()
+    return [state for (state,) in rows]
+
+
+def test_a_success_is_stored_at_once_and_its_process_holds_the_slot_until_it_is_dead(
+    world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "EXIT_PATIENCE", 3600.0)
+    wait_until(lambda: "success" in turn(world, lingering), "the first end")
+    for _ in range(3):
+        assert turn(world, lingering) == ["success", "queued"]
+    assert not lingering.has_room
+    assert not lingering.running
+    world.check()
+
+
+def test_a_process_that_does_not_leave_as_it_said_is_killed(
+    world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "EXIT_PATIENCE", 0.0)
+    wait_until(lambda: turn(world, lingering) == ["success"] * 2, "both ends")
+    wait_until(lambda: turn(world, lingering) and lingering.has_room, "the second death")
+    world.check()

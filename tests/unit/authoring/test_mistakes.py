@@ -306,8 +306,6 @@ SPEC_TIME = [
     ("g >> a; a >> g", "has a cycle"),
     ("g >> ga", "group and member cannot depend on each other: 'g' >> 'g.ga'"),
     ("dag.params['x'] = object()", "which JSON cannot say"),
-    ("EmptyOperator(task_id='t', start_date=datetime(2025, 1, 1))", "a start_date of task 't'"),
-    ("EmptyOperator(task_id='t', end_date=datetime(2025, 1, 1))", "an end_date of task 't'"),
 ]
 
 

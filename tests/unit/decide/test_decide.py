@@ -11,7 +11,8 @@ from flow.states import FINISHED, TASK_TRANSITIONS, RunState
 from flow.states import TaskState as T
 
 NOW = datetime(2026, 10, 9, tzinfo=UTC)
-RUN = RunFacts(now=NOW)
+RUN = RunFacts(now=NOW, logical_date=NOW)
+FRESH = RunFacts(now=NOW, fresh=True, logical_date=NOW)
 
 
 def graph(edges: dict[str, str], **tasks: dict) -> Graph:
@@ -44,7 +45,7 @@ CHAIN = graph({"a": "", "b": "a", "c": "b"})
 
 
 def test_a_fresh_run_schedules_its_roots_and_looks_at_nothing_else():
-    decision = decide(CHAIN, RunFacts(NOW, fresh=True), None, View())
+    decision = decide(CHAIN, FRESH, None, View())
     assert changes(decision) == {"a": T.SCHEDULED}
     assert decision.verdict is None
 
@@ -72,13 +73,13 @@ def test_a_task_without_code_succeeds_in_the_decision_itself():
 
 def test_a_run_of_only_empty_tasks_is_over_at_once():
     g = graph({"a": "", "b": "a"}, a={"runs_code": False}, b={"runs_code": False})
-    decision = decide(g, RunFacts(NOW, fresh=True), None, View())
+    decision = decide(g, FRESH, None, View())
     assert changes(decision) == {"a": T.SUCCESS, "b": T.SUCCESS}
     assert decision.verdict is RunState.SUCCESS
 
 
 def test_an_empty_dag_is_over_at_once():
-    decision = decide(graph({}), RunFacts(NOW, fresh=True), None, View())
+    decision = decide(graph({}), FRESH, None, View())
     assert decision.verdict is RunState.SUCCESS
 
 
@@ -153,6 +154,7 @@ def graphs(draw: st.DrawFn) -> Graph:
                 upstream=tuple(sorted(above)),
                 trigger_rule=draw(st.sampled_from(list(TriggerRule))),
                 runs_code=draw(st.booleans()),
+                start_date=NOW + timedelta(days=1) if draw(st.integers(0, 3)) == 0 else None,
             )
         )
     return Graph(DagSpec(dag_id="d", tasks=tuple(tasks)))
@@ -184,7 +186,7 @@ def decide_narrowly(g: Graph, changed: list[str], states: dict[str, T]) -> Decis
 @given(graphs(), st.data())
 def test_deciding_step_by_step_equals_deciding_from_everything(g: Graph, data: st.DataObject):
     states: dict[str, T] = {}
-    verdict = apply(states, decide(g, RunFacts(NOW, fresh=True), None, View()))
+    verdict = apply(states, decide(g, FRESH, None, View()))
     while verdict is None:
         active = sorted(id for id, state in states.items() if state is T.SCHEDULED)
         assert active, f"nothing runs and the run is not over: {states}"

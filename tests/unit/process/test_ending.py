@@ -118,6 +118,13 @@ def test_nobody_hears_of_a_try_that_no_longer_counts() -> None:
     assert ending(ONCE, said("success"), StopCause.STALE) is None
 
 
+@pytest.mark.parametrize("ended", [said("success"), said("failed"), died(signal=9)])
+def test_of_a_cleared_try_only_its_death_counts(ended: JobEnded) -> None:
+    found = judge(ended, ONCE, StopCause.CLEARED)
+    assert (found.state, found.try_state) == (TaskState.NONE, TryState.RESTARTED)
+    assert (found.signal, needs_callback(found.state, ended)) == (ended.signal, None)
+
+
 def test_only_a_try_that_could_not_speak_is_owed_a_callback() -> None:
     assert needs_callback(TaskState.FAILED, said("failed")) is None
     assert needs_callback(TaskState.FAILED, died(signal=9)) == "failure"

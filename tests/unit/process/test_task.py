@@ -175,6 +175,15 @@ def test_callbacks(tmp_path: Path, line: str, try_number: int, max_tries: int, c
     )
 
 
+def test_a_try_that_does_not_count_any_more_calls_nobody_back(tmp_path: Path) -> None:
+    memory = MemoryRuntime(still_counts=False)
+    body = RECORDING.replace("LINE", "raise ValueError('x')")
+    ended = try_task(tmp_path, body, memory=memory)
+    calls = [text[7:] for text in ended.log.splitlines() if text.startswith("CALLED")]
+    assert calls == ["execute t None NoneType"]
+    assert ended.outcome.state == "failed"
+
+
 def test_a_success_callback_can_pull_the_result(tmp_path: Path) -> None:
     memory = MemoryRuntime()
     ended = try_task(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,9 +15,8 @@ from flow.timetables import (
     Never,
     Once,
     Timetable,
-    interval_after,
-    interval_at,
-    is_boundary,
+    interval_of,
+    intervals_from,
     latest_complete,
     neighbours,
     next_interval,
@@ -34,12 +34,7 @@ def local(text: str, zone: str) -> datetime:
 def intervals(
     timetable: Timetable, start: datetime, count: int, anchor: datetime | None = None
 ) -> list[Interval]:
-    found = []
-    interval = next_interval(timetable, start, anchor)
-    while interval is not None and len(found) < count:
-        found.append(interval)
-        interval = interval_after(timetable, interval)
-    return found
+    return list(islice(intervals_from(timetable, start, anchor), count))
 
 
 def starts(expression: str, zone: str, day: str, count: int) -> list[str]:
@@ -233,20 +228,19 @@ def test_an_interval_is_complete_at_its_end_and_not_before() -> None:
         utc("2023-12-31"),
         utc("2024-01-01"),
     )
-    assert interval_at(daily, end) == (end, utc("2024-01-03"))
 
 
 def test_neighbours_of_a_moment_that_is_no_start() -> None:
     daily = CronInterval("0 0 * * *", "Europe/Zurich")
     noon = local("2026-03-29T12:00", "Europe/Zurich")
-    assert not is_boundary(daily, noon)
+    assert interval_of(daily, noon) is None
     assert neighbours(daily, noon) == (
         local("2026-03-29", "Europe/Zurich"),
         local("2026-03-30", "Europe/Zurich"),
     )
     midnight = local("2026-03-29", "Europe/Zurich")
-    assert is_boundary(daily, midnight)
-    assert not is_boundary(daily, midnight + timedelta.resolution)
+    assert interval_of(daily, midnight)
+    assert interval_of(daily, midnight + timedelta.resolution) is None
     assert neighbours(daily, midnight) == (
         local("2026-03-28", "Europe/Zurich"),
         local("2026-03-30", "Europe/Zurich"),
@@ -258,11 +252,10 @@ def test_once_has_one_empty_interval_at_its_anchor() -> None:
     only = Interval(anchor, anchor)
     assert next_interval(Once(), utc("2023-01-01"), anchor) == only
     assert next_interval(Once(), utc("2025-01-01"), anchor) is None
-    assert interval_after(Once(), only) is None
-    assert interval_at(Once(), anchor, anchor) is None
+    assert intervals(Once(), utc("2023-01-01"), 9, anchor) == [only]
     assert latest_complete(Once(), utc("2025-01-01"), anchor) == only
     assert latest_complete(Once(), utc("2023-01-01"), anchor) is None
-    assert is_boundary(Once(), anchor, anchor)
+    assert interval_of(Once(), anchor, anchor)
     assert neighbours(Once(), utc("2025-01-01"), anchor) == (anchor, None)
     assert neighbours(Once(), utc("2023-01-01"), anchor) == (None, anchor)
 
@@ -270,9 +263,8 @@ def test_once_has_one_empty_interval_at_its_anchor() -> None:
 def test_never_has_no_interval() -> None:
     moment = utc("2024-01-01")
     assert next_interval(Never(), moment) is None
-    assert interval_at(Never(), moment) is None
     assert latest_complete(Never(), moment) is None
-    assert not is_boundary(Never(), moment)
+    assert interval_of(Never(), moment) == (moment, moment)
     assert neighbours(Never(), moment) == (None, None)
 
 

@@ -1,184 +1,259 @@
-"""Cron boundaries against an oracle that walks every minute and looks at the local clock."""
+"""Timetables of every kind against a walk that looks at the clock on the wall, minute by minute.
+
+Zones are all of the tz database, days mostly those from 1970 to 2060 in which a clock is moved.
+FLOW_TEST_TIME_EXAMPLES says how many examples are tried (default 200).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from zoneinfo import ZoneInfo
+from itertools import takewhile, zip_longest
+from typing import Any, NamedTuple
+from zoneinfo import available_timezones
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flow.errors import InvalidDag
 from flow.timetables import (
-    CronInterval,
-    interval_after,
-    interval_at,
+    Catchup,
+    Never,
+    Timetable,
+    interval_of,
+    intervals_from,
     latest_complete,
     neighbours,
-    next_interval,
+    parse,
+    plan_next,
 )
+from flow.timetables.events import EventsTimetable
+from flow.timetables.interval import CronDataIntervalTimetable, DeltaDataIntervalTimetable
+from flow.timetables.trigger import (
+    CronTriggerTimetable,
+    DeltaTriggerTimetable,
+    MultipleCronTriggerTimetable,
+)
+from unit.timetables.walk import FIRST, JUDGED, LAST, Walk, transitions, walk
+from unit.timetables.written_crons import crons
 
-MINUTE = timedelta(minutes=1)
+ZONES = sorted(available_timezones())
+CATCHUPS: list[Catchup] = [True, False, "none"]
+MOST = 40
+"""Intervals that are compared in each direction."""
 
-# Zone and first day of a walk that crosses a transition, in spring and in autumn.
-WALKS = [
-    ("America/Chicago", "2024-03-09"),
-    ("America/Chicago", "2024-11-02"),
-    ("America/Los_Angeles", "2020-03-07"),
-    ("America/Toronto", "2023-11-04"),
-    ("Europe/Zurich", "2026-03-28"),
-    ("Europe/Zurich", "2026-10-24"),
-    ("Europe/London", "2025-10-25"),
-    ("Australia/Lord_Howe", "2025-10-04"),  # half an hour
-    ("Australia/Lord_Howe", "2025-04-05"),
-    ("America/Sao_Paulo", "2018-11-03"),  # at midnight
-    ("America/Sao_Paulo", "2019-02-16"),
-    ("America/St_Johns", "2011-03-12"),  # at 00:01
-    ("America/St_Johns", "2011-11-05"),
-    ("Antarctica/Troll", "2025-03-29"),  # two hours
-    ("Antarctica/Troll", "2025-10-25"),
-    ("Africa/Casablanca", "2025-02-22"),
-    ("Pacific/Apia", "2011-12-29"),  # a day that never was
-    ("Pacific/Kwajalein", "1993-08-20"),
-    ("Asia/Kathmandu", "2025-05-01"),
-    ("UTC", "2024-02-28"),
-]
-DAYS_WALKED = 3
-
-
-@dataclass(frozen=True)
-class Field:
-    """The text of one field and the values it means, generated side by side."""
-
-    text: str
-    values: frozenset[int]
-
-
-@dataclass(frozen=True)
-class Expression:
-    minute: Field
-    hour: Field
-    day: Field
-    weekday: Field
-
-    @property
-    def text(self) -> str:
-        return f"{self.minute.text} {self.hour.text} {self.day.text} * {self.weekday.text}"
-
-    def matches(self, wall: datetime) -> bool:
-        if wall.minute not in self.minute.values or wall.hour not in self.hour.values:
-            return False
-        day = wall.day in self.day.values
-        weekday = wall.isoweekday() % 7 in self.weekday.values
-        if self.day.text.startswith("*") or self.weekday.text.startswith("*"):
-            return day and weekday
-        return day or weekday
-
-    @property
-    def has_rhythm(self) -> bool:
-        return self.hour.values == set(range(24)) or self.minute.text.startswith("*")
-
-
-def field(lowest: int, highest: int) -> st.SearchStrategy[Field]:
-    values = st.integers(lowest, highest)
-    everything = range(lowest, highest + 1)
-    star = st.just(Field("*", frozenset(everything)))
-    step = st.integers(1, 12).map(lambda n: Field(f"*/{n}", frozenset(everything[::n])))
-    single = values.map(lambda n: Field(str(n), frozenset({n})))
-    several = st.frozensets(values, min_size=1, max_size=4).map(
-        lambda numbers: Field(",".join(map(str, sorted(numbers))), numbers)
-    )
-    rising = st.tuples(values, values).map(
-        lambda ends: Field(f"{min(ends)}-{max(ends)}", frozenset(range(min(ends), max(ends) + 1)))
-    )
-    return st.one_of(single, several, step, rising, star)
-
-
-STAR_DAY = st.just(Field("*", frozenset(range(1, 32))))
-STAR_WEEKDAY = st.just(Field("*", frozenset(range(7))))
-WEEKDAYS = st.integers(0, 6).map(lambda n: Field(str(n), frozenset({n})))
-NIGHT_HOURS = st.integers(0, 3).map(lambda n: Field(str(n), frozenset({n})))
-
-EXPRESSIONS = st.builds(
-    Expression,
-    minute=field(0, 59),
-    hour=st.one_of(field(0, 23), NIGHT_HOURS),
-    day=st.one_of(STAR_DAY, field(1, 31)),
-    weekday=st.one_of(STAR_WEEKDAY, STAR_WEEKDAY, WEEKDAYS),
+tries = settings(
+    max_examples=int(os.environ.get("FLOW_TEST_TIME_EXAMPLES", "200")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
-@lru_cache(maxsize=len(WALKS))
-def minutes(zone: str, day: str) -> list[tuple[datetime, datetime, str]]:
-    """Every minute of a walk: instant, wall time, and how the zone's clock reads it.
+class Expected(NamedTuple):
+    """An interval; its end is None where the walk does not go so far."""
 
-    `kind` is "once", "first", "second" (the passes of a fold) or "skipped" (a wall time of a gap,
-    with the instant that it is moved to).
-    """
-    start = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    count = DAYS_WALKED * 24 * 60
-    clock = ZoneInfo(zone)
-    shown = [(start + n * MINUTE).astimezone(clock).replace(tzinfo=None) for n in range(count + 1)]
-    seen: dict[datetime, int] = {}
-    for wall in shown:
-        seen[wall] = seen.get(wall, 0) + 1
-    passes: dict[datetime, int] = {}
-    walked = []
-    for n, wall in enumerate(shown):
-        instant = start + n * MINUTE
-        passes[wall] = passes.get(wall, 0) + 1
-        kind = "once" if seen[wall] == 1 else ("first", "second")[passes[wall] - 1]
-        walked.append((instant, wall, kind))
-        gap = wall - shown[n - 1] - MINUTE if n else timedelta(0)
-        walked += [
-            (instant + late * MINUTE, shown[n - 1] + (late + 1) * MINUTE, "skipped")
-            for late in range(gap // MINUTE)
-        ]
-    return walked
+    start: datetime
+    end: datetime | None
 
 
-def fire(expression: Expression, zone: str, day: str) -> list[datetime]:
-    wanted = {"once", "second", "skipped"} | ({"first"} if expression.has_rhythm else set())
-    return sorted(
-        {
-            instant
-            for instant, wall, kind in minutes(zone, day)
-            if kind in wanted and expression.matches(wall)
-        }
-    )
+@dataclass(frozen=True)
+class Case:
+    """A timetable, and the intervals that the walk says it has."""
+
+    timetable: Timetable
+    middle: datetime
+    anchor: datetime | None
+    expected: Sequence[Expected] = field(repr=False)
+    finite: bool
+
+    @property
+    def begin(self) -> datetime:
+        return self.middle - JUDGED
+
+    @property
+    def end(self) -> datetime:
+        return self.middle + JUDGED
+
+    def judged(self) -> list[Expected]:
+        return [one for one in self.expected if self.begin <= one.start <= self.end]
+
+    def latest_complete(self, now: datetime) -> Expected | None:
+        """None where it is not in sight."""
+        ended = [one for one in self.expected if one.end is not None and one.end <= now]
+        return ended[-1] if ended and ended[-1].start >= self.begin else None
 
 
-@settings(max_examples=400, deadline=None)
-@given(EXPRESSIONS, st.sampled_from(WALKS), st.integers(0, 60 * (DAYS_WALKED * 24 * 60)))
-def test_boundaries_are_those_of_the_minute_walk(
-    expression: Expression, walk: tuple[str, str], seconds: int
-) -> None:
-    zone, day = walk
-    timetable = CronInterval(expression.text, zone)
-    start, end = minutes(zone, day)[0][0], minutes(zone, day)[-1][0]
-    fired = [moment for moment in fire(expression, zone, day) if moment <= end]
+def moments(around: datetime) -> st.SearchStrategy[datetime]:
+    """Moments in the judged part of a walk, often near its middle, whole or by the microsecond."""
+    far, near = int(JUDGED.total_seconds()) - 3_600, 3 * 3_600
+    return st.tuples(
+        st.one_of(st.integers(-near, near), st.integers(-far, far)),
+        st.sampled_from([0, 0, 1, 123_456, 999_999]),
+    ).map(lambda drawn: around + timedelta(seconds=drawn[0], microseconds=drawn[1]))
 
-    forward = []
-    interval = next_interval(timetable, start)
-    while interval is not None and interval.start <= end:
-        forward.append(interval.start)
-        following = interval_after(timetable, interval)
-        assert following is None or interval.start < interval.end == following.start
-        interval = following
-    assert forward == fired
+
+@st.composite
+def places(draw: st.DrawFn) -> tuple[str, datetime]:
+    """A zone and the middle of a walk."""
+    zone = draw(st.sampled_from(ZONES))
+    moved = transitions(zone)
+    if moved and draw(st.integers(0, 7)):
+        return zone, draw(st.sampled_from(moved))
+    day = draw(st.integers(1, (LAST - FIRST).days - 1))
+    return zone, FIRST + timedelta(days=day)
+
+
+def touching(ticks: Sequence[datetime]) -> list[Expected]:
+    """From tick to tick."""
+    return [Expected(start, end) for start, end in zip_longest(ticks, ticks[1:])]
+
+
+def before(ticks: Sequence[datetime], length: timedelta) -> list[Expected]:
+    """Up to each tick."""
+    return [Expected(tick - length, tick) for tick in ticks]
+
+
+def multiples(walked: Walk, anchor: datetime, distance: timedelta) -> list[datetime]:
+    """Moments that are a whole number of distances from an anchor: go there, then walk."""
+    moment = anchor
+    while moment > walked.middle - 2 * JUDGED:
+        moment -= distance
+    while moment < walked.middle - 2 * JUDGED:
+        moment += distance
+    found = []
+    while moment <= walked.middle + 2 * JUDGED:
+        found.append(moment)
+        moment += distance
+    return found
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """A timetable of any kind somewhere and somewhen."""
+    zone, middle = draw(places())
+    walked = walk(zone, middle)
+    anchor = draw(st.none() | moments(middle))
+    kind = draw(st.sampled_from(["cron", "cron", "cron trigger", "crons", "delta", "events"]))
+    length = timedelta(seconds=draw(st.sampled_from([0, 0, 1, 1_800, 9_000])))
+    schedule: Any
+    match kind:
+        case "cron":
+            cron = draw(crons(walked.days()))
+            schedule = draw(
+                st.sampled_from([cron.text, CronDataIntervalTimetable(cron.text, zone)])
+            )
+            expected = touching(walked.ticks(cron))
+        case "cron trigger":
+            cron = draw(crons(walked.days()))
+            schedule = CronTriggerTimetable(cron.text, timezone=zone, interval=length)
+            expected = before(walked.ticks(cron), length)
+        case "crons":
+            several = draw(st.lists(crons(walked.days()), min_size=2, max_size=3))
+            texts = [one.text for one in several]
+            schedule = MultipleCronTriggerTimetable(*texts, timezone=zone, interval=length)
+            ticks = sorted({tick for one in several for tick in walked.ticks(one)})
+            expected = before(ticks, length)
+        case "delta":
+            # A day or more, or down to a few minutes; also with a part of a second.
+            distance = timedelta(seconds=draw(st.sampled_from([86_400, 3_600, 5_000, 700.25])))
+            origin = anchor or datetime(1970, 1, 1, tzinfo=UTC)
+            origin += (middle - origin) // (distance * 4) * (distance * 4)
+            ticks = multiples(walked, origin, distance)
+            written = (
+                (distance, touching(ticks)),
+                (DeltaDataIntervalTimetable(distance), touching(ticks)),
+                (DeltaTriggerTimetable(distance, interval=length), before(ticks, length)),
+            )
+            schedule, expected = draw(st.sampled_from(written))
+        case _:
+            dates = draw(st.lists(moments(middle), min_size=1, max_size=8))
+            schedule = EventsTimetable(dates)
+            expected = before(sorted(set(dates)), timedelta(0))
+    try:
+        timetable = parse(schedule, zone)
+    except InvalidDag:
+        assert not expected  # no day ever matches it
+        timetable = parse(None, zone)
+    return Case(timetable, middle, anchor, expected, finite=kind == "events")
+
+
+@tries
+@given(st.data())
+def test_intervals_are_those_of_the_walk(data: st.DataObject) -> None:
+    case = data.draw(cases())
+    asked = data.draw(moments(case.middle))
+    ahead = [one for one in case.judged() if one.start >= asked][:MOST]
+    behind = [one for one in case.judged() if one.start < asked][-MOST:]
+
+    end = ahead[-1].start if len(ahead) == MOST else case.end
+    following = intervals_from(case.timetable, asked, case.anchor)
+    found = list(takewhile(lambda one: one.start <= end, following))
+    assert [one.start for one in found] == [one.start for one in ahead]
+    assert all(own.end in (one.end, None) for one, own in zip(found, ahead, strict=True))
 
     backward = []
-    moment, _ = neighbours(timetable, end + MINUTE / 60)
-    while moment is not None and moment >= start:
-        backward.append(moment)
-        moment, _ = neighbours(timetable, moment)
-    assert backward == fired[::-1]
+    begin = behind[0].start if len(behind) == MOST else case.begin
+    earlier, _ = neighbours(case.timetable, asked, case.anchor)
+    while earlier is not None and earlier >= begin:
+        backward.append(earlier)
+        earlier, _ = neighbours(case.timetable, earlier, case.anchor)
+    assert backward == [one.start for one in reversed(behind)]
 
-    asked = start + timedelta(seconds=seconds, microseconds=seconds % 2)
-    before = [one for one in fired if one <= asked]
-    after = [one for one in fired if one > asked]
-    if len(before) > 1:
-        assert latest_complete(timetable, asked) == (before[-2], before[-1])
-    if before and after:
-        assert interval_at(timetable, asked) == (before[-1], after[0])
+    for interval in (behind[-1:] + ahead)[:3]:
+        own = interval_of(case.timetable, interval.start, case.anchor)
+        assert own is not None
+        assert interval.end in (own.end, None)
+    if case.timetable != Never() and asked not in [one.start for one in case.expected]:
+        assert interval_of(case.timetable, asked, case.anchor) is None
+    complete = case.latest_complete(asked)
+    if complete is not None:
+        assert latest_complete(case.timetable, asked, case.anchor) == complete
+
+
+@tries
+@given(st.data())
+def test_the_next_run_is_the_first_that_the_rules_allow(data: st.DataObject) -> None:
+    """The rules of flow-time(7), read off a list of all intervals."""
+    case = data.draw(cases())
+    now = data.draw(moments(case.middle))
+    start_date = case.anchor
+    cursor = data.draw(st.none() | moments(case.middle))
+    end_date = data.draw(st.none() | moments(case.middle))
+    catchup = data.draw(st.sampled_from(CATCHUPS))
+    complete = case.latest_complete(now)
+    if complete is None:
+        return
+    allowed = [
+        one
+        for one in case.expected
+        if (start_date is None or one.start >= start_date)
+        and (cursor is None or one.start >= cursor)
+    ]
+    bounded = start_date is not None or cursor is not None or case.finite
+    if not (catchup is True and bounded):
+        allowed = [one for one in allowed if one.start >= complete.start]
+    if catchup == "none" and cursor is None:
+        allowed = [one for one in allowed if one.end is None or one.end > now]
+    planned = plan_next(
+        case.timetable,
+        start_date=start_date,
+        end_date=end_date,
+        catchup=catchup,
+        cursor=cursor,
+        now=now,
+    )
+    if not allowed:
+        assert planned is None or planned.interval.start > case.end
+        return
+    if end_date is not None and allowed[0].start > end_date:
+        assert planned is None
+        return
+    assert planned is not None
+    assert planned.interval.start == allowed[0].start
+    assert planned.due_at == planned.interval.end
+    assert allowed[0].end in (planned.due_at, None)
+    assert planned.next_cursor > planned.interval.start
+    later = [one.start for one in case.expected if one.start > planned.interval.start]
+    assert not later or planned.next_cursor <= later[0]

@@ -188,7 +188,7 @@ def test_once_is_one_run_and_never_again(
     catchup: Catchup, start_date: datetime | None, moment: datetime
 ) -> None:
     planned = plan(Once(), start_date, catchup)
-    assert planned == ((moment, moment), moment, moment)
+    assert planned == ((moment, moment), moment, moment, False)
     assert plan(Once(), start_date, catchup, cursor=planned.next_cursor) is None
     assert plan(Once(), NOW + DAY, catchup, cursor=planned.next_cursor) is None
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from flow.errors import InvalidDag
-from flow.timetables import CronInterval, DeltaInterval, Never, Once, Timetable, parse
+from flow.timetables import Continuous, CronInterval, DeltaInterval, Never, Once, Timetable, parse
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ from flow.timetables import CronInterval, DeltaInterval, Never, Once, Timetable,
         ("@yearly", CronInterval("0 0 1 1 *", "Europe/Zurich")),
         ("@annually", CronInterval("0 0 1 1 *", "Europe/Zurich")),
         ("@once", Once()),
+        (" @Continuous ", Continuous()),
         (None, Never()),
         (timedelta(hours=1.5), DeltaInterval(5_400.0)),
         ("  30  2 * * mon-fri ", CronInterval("30 2 * * mon-fri", "Europe/Zurich")),
@@ -54,18 +55,21 @@ def test_a_schedule_becomes_a_timetable(
         ("0 0 ? * 1", "'?'"),
         ("*/90 * * * *", "'*/90'"),
         ("*/0 * * * *", "'*/0'"),
-        ("0 0 30 2 *", "'30'"),
+        ("0 0 30 2 *", "no day ever matches"),
         ("0 0 LW * */6", "no day ever matches"),
-        ("H 2 * * *", "'H'"),
-        ("H/15 * * * *", "'H/15'"),
+        ("R 2 * * *", "'R'"),
+        ("H(0-60) * * * *", "'H(0-60)'"),
+        ("H/61 * * * *", "'H/61'"),
+        ("0 H(5-3) * * *", "'H(5-3)'"),
+        ("0 0 H(29-31) * *", "'H(29-31)'"),
+        ("H-5 * * * *", "'H-5'"),
         ("0 0 0 * * *", "6 fields"),
         ("0 0 0 * * * 2024", "7 fields"),
         ("daily", "'daily'"),
         ("@fortnightly", "'@fortnightly'"),
-        ("@continuous", "'@continuous' is not supported yet"),
         ("", "''"),
-        (timedelta(0), "timedelta(0)"),
-        (timedelta(days=-1), "timedelta(days=-1)"),
+        (timedelta(0), "every 0 seconds"),
+        (timedelta(days=-1), "every -86400 seconds"),
         (timedelta.max, "a hundred years"),
         (["0 0 * * *"], "list is not supported yet"),
         (True, "bool is not supported yet"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 import pytest
 
-from flow.timetables import CronInterval, describe, interval_after, next_interval, parse
+from flow.timetables import CronInterval, intervals_from, parse
 
 
 @pytest.mark.parametrize(
@@ -96,12 +97,13 @@ from flow.timetables import CronInterval, describe, interval_after, next_interva
 )
 def test_words_say_what_the_cron_does(expression: str, words: str, first: list[str]) -> None:
     timetable = CronInterval(expression, "UTC")
-    assert describe(timetable) == words
-    found = []
-    interval = next_interval(timetable, datetime(2024, 12, 1, tzinfo=UTC))
-    while interval is not None and len(found) < len(first):
-        found.append(f"{interval.start:%m-%d %H:%M}")
-        interval = interval_after(timetable, interval)
+    assert timetable.words() == words
+    found = [
+        f"{interval.start:%m-%d %H:%M}"
+        for interval in islice(
+            intervals_from(timetable, datetime(2024, 12, 1, tzinfo=UTC)), len(first)
+        )
+    ]
     assert found == first
 
 
@@ -121,4 +123,4 @@ def test_words_say_what_the_cron_does(expression: str, words: str, first: list[s
     ],
 )
 def test_words_of_the_other_kinds(schedule: str | timedelta | None, words: str) -> None:
-    assert describe(parse(schedule, "Europe/Zurich")) == words
+    assert parse(schedule, "Europe/Zurich").words() == words

@@ -20,6 +20,7 @@ from flow.process.messages import (
     PushXCom,
     Refused,
     SetVariable,
+    StillCounts,
     ToChild,
     Value,
     XComs,
@@ -81,6 +82,8 @@ class Memory:
                 return Done()
             case PullXCom():
                 return self._pull(message)
+            case StillCounts():
+                return Done()
             case GetPreviousSuccess():
                 return PreviousRun()
             case _:

@@ -97,7 +97,8 @@ class Play:
             },
             skips={id: part.skips for id, part in self.parts.items() if part.skips},
         )
-        decision = decide(self._script.graph, RunFacts(now, fresh), changed, view)
+        facts = RunFacts(now, fresh, self._script.run.logical_date)
+        decision = decide(self._script.graph, facts, changed, view)
         for change in decision.changes:
             self.parts[change.task_id].change(change.state, change.reason, now)
         if decision.verdict is not None:

@@ -35,7 +35,7 @@ ENOUGH: Final = 5_000
 
 def admit_woken(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
     """Serve wake-ups of DAGs, pools and queues; None when there were none."""
-    with transaction(conn, "schedule.admit", opening=gates.SHARED):
+    with transaction(conn, "schedule.admit"):
         taken = wakeups.take(conn, ["dag", "pool", "queue"], BATCH)
         if not taken:
             return None
@@ -194,7 +194,7 @@ class _Admission:
         in_runs: dict[tuple[int, str], int] = {}
         in_dags: dict[tuple[str, str], int] = {}
         for dag_id, task_id, run_key, active in gates.active_by_task(
-            self._conn, sorted({task.dag_id for task in limited})
+            self._conn, {(task.dag_id, task.task_id) for task in limited}
         ):
             in_runs[run_key, task_id] = active
             in_dags[dag_id, task_id] = in_dags.get((dag_id, task_id), 0) + active

@@ -6,6 +6,7 @@ A fresh run is decided from the head of its spec alone (`flow.graph.head`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.decide import RunFacts, Shares, View, decide
@@ -17,7 +18,7 @@ from flow.states import RunState, RunType
 from flow.store import gates, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
-from flow.store.runs import NewRun
+from flow.store.runs import NewRun, StartedRun
 from flow.store.schedule import DueDag, Position, position
 from flow.timetables import Planned
 
@@ -25,9 +26,20 @@ BATCH: Final = 500
 """DAGs handled in one transaction."""
 
 
+class _Fresh(NamedTuple):
+    """A run that has just started and has no rows. `alone`: its DAG has no other unfinished run."""
+
+    run_key: int
+    dag_id: str
+    graph: Graph
+    logical_date: datetime
+    backfill: bool = False
+    alone: bool = False
+
+
 def create_due(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
     """Create the runs that are due, one per DAG; None when none was due."""
-    with transaction(conn, "schedule.create", opening=gates.SHARED):
+    with transaction(conn, "schedule.create"):
         due = schedule.take_due(conn, BATCH)
         if not due:
             return None
@@ -50,8 +62,9 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag], shares: Shares) ->
         if planned is None or planned.due_at > state.now:
             positions.append(position(dag.dag_id, dag.cursor, planned))
             continue
-        following = plan(spec, planned.next_cursor, state.now)
-        backlog = following is not None and following.due_at <= state.now
+        # One that waits for others cannot be due before the run that is made now has ended.
+        following = None if planned.alone else plan(spec, planned.next_cursor, state.now)
+        backlog = planned.alone or (following is not None and following.due_at <= state.now)
         if backlog and unfinished >= dag.max_active_runs:
             # The past waits for room: the DAG is woken when one of its runs ends.
             positions.append(Position(dag.dag_id, dag.cursor, None, None, None))
@@ -62,11 +75,12 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag], shares: Shares) ->
     schedule.move(conn, positions)
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
-        StartedRun(
+        _Fresh(
             created[run.dag_id],
             run.dag_id,
             by_id[run.dag_id],
-            alone=counts.get(run.dag_id, (0, 0))[1] == 0,
+            run.logical_date,
+            alone=run.dag_id not in counts,
         )
         for run in new
         if run.state is RunState.RUNNING and run.dag_id in created
@@ -89,32 +103,16 @@ def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
     )
 
 
-class StartedRun(NamedTuple):
-    """A run that starts without rows. `alone`: its DAG had no unfinished run before it."""
-
-    run_key: int
-    dag_id: str
-    graph: Graph
-    backfill: bool = False
-    alone: bool = False
-
-
-def _begin(conn: Conn, started: Sequence[StartedRun], state: Gates, shares: Shares) -> Written:
+def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates, shares: Shares) -> Written:
     """First decision of runs that have just started and have no rows: nothing to read."""
-    facts = RunFacts(now=state.now, fresh=True)
     empty = View()
-    decided = [
-        DecidedRun(
-            one.run_key,
-            one.dag_id,
-            one.graph,
-            empty,
-            decide(one.graph, facts, None, empty),
-            backfill=one.backfill,
-            alone=one.alone,
+    decided = []
+    for run_key, dag_id, graph, logical_date, backfill, alone in started:
+        facts = RunFacts(state.now, fresh=True, logical_date=logical_date)
+        decision = decide(graph, facts, None, empty)
+        decided.append(
+            DecidedRun(run_key, dag_id, graph, empty, decision, backfill=backfill, alone=alone)
         )
-        for one in started
-    ]
     return write(conn, decided, state, shares)
 
 
@@ -137,11 +135,7 @@ def start_woken(
 
 
 def _begin_or_resume(
-    conn: Conn,
-    heads: Graphs,
-    started: Sequence[runs.Started],
-    state: Gates,
-    shares: Shares,
+    conn: Conn, heads: Graphs, started: Sequence[StartedRun], state: Gates, shares: Shares
 ) -> Written:
     """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
     if not started:
@@ -151,8 +145,12 @@ def _begin_or_resume(
     with_rows = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
     wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
-        StartedRun(
-            run.run_key, run.dag_id, found[hashes[run.dag_id, run.version]], backfill=run.backfill
+        _Fresh(
+            run.run_key,
+            run.dag_id,
+            found[hashes[run.dag_id, run.version]],
+            run.logical_date,
+            run.backfill,
         )
         for run in started
         if run.run_key not in with_rows

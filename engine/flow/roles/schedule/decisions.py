@@ -11,12 +11,11 @@ from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
-from flow.store import gates, runs, tasks, wakeups
+from flow.store import gates, runs, tasks
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
-from flow.store.runs import LockedRun
+from flow.store.runs import LockedRun, Woken
 from flow.store.tasks import TaskRow
-from flow.store.wakeups import Wakeup
 
 BATCH: Final = 1_000
 """Wake-ups taken at once. One task per pass costs ten times one of twenty."""
@@ -38,18 +37,20 @@ class _OpenRun:
 
 def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
-    with transaction(conn, "schedule.decide", opening=gates.SHARED):
-        taken = wakeups.take(conn, ["run"], BATCH)
-        if not taken:
+    opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
+    with transaction(conn, "schedule.decide", opening=opening) as answers:
+        woken = runs.woken(answers)
+        if not woken.wakeups:
             return None
-        locked = runs.lock(conn, sorted({w.run_key for w in taken if w.run_key is not None}))
-        _settle_wakeups(conn, taken, locked)
-        if not locked:
+        if not woken.runs:
             return Written()
-        state = gates.read(conn)
-        found = graphs.get(conn, (run.spec_hash for run in locked))
-        changed = _changed(taken)
-        open_runs = [_OpenRun(r, found[r.spec_hash], changed[r.run_key]) for r in locked]
+        answers.nextset()
+        state = gates.found(answers)
+        found = graphs.get(conn, (run.spec_hash for run in woken.runs))
+        open_runs = [
+            _OpenRun(run, found[run.spec_hash], woken.changed[run.run_key]) for run in woken.runs
+        ]
+        _first_views(conn, open_runs, woken)
         _decide(conn, open_runs, state)
         written = write(
             conn,
@@ -61,45 +62,36 @@ def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
             state,
             shares,
         )  # fmt: skip
-        written.more = len(taken) == BATCH
+        written.more = woken.wakeups == BATCH
         return written
 
 
-def _settle_wakeups(conn: Conn, taken: list[Wakeup], locked: list[LockedRun]) -> None:
-    """Delete the wake-ups whose runs are ours or over; keep those another scheduler has to see."""
-    ours = {run.run_key for run in locked}
-    others = {w.run_key for w in taken if w.run_key is not None} - ours
-    held = runs.still_running(conn, sorted(others))
-    wakeups.delete(conn, [w.id for w in taken if w.run_key not in held])
-    wakeups.postpone(conn, [w.id for w in taken if w.run_key in held])
+def _first_views(conn: Conn, open_runs: list[_OpenRun], woken: Woken) -> None:
+    """Views of whole runs where they are small or anything may have changed, else of what is near.
 
-
-def _changed(taken: Iterable[Wakeup]) -> dict[int, set[str] | None]:
-    """What changed by run; a wake-up without a task stands for anything."""
-    changed: dict[int, set[str] | None] = {}
-    for wakeup in taken:
-        if wakeup.run_key is None:
-            continue
-        if wakeup.task_id is None:
-            changed[wakeup.run_key] = None
-            continue
-        known = changed.setdefault(wakeup.run_key, set())
-        if known is not None:
-            known.add(wakeup.task_id)
-    return changed
+    The rows of most small runs came with their locks.
+    """
+    whole: list[_OpenRun] = []
+    near: list[tuple[_OpenRun, Iterable[str]]] = []
+    for one in open_runs:
+        rows = woken.tasks.get(one.run.run_key)
+        if one.changed is not None and len(one.graph.tasks) > WHOLE:
+            near.append((one, _neighbourhood(one)))
+        elif rows is None:
+            whole.append(one)
+        else:
+            one.view = _whole_view(rows)
+    _read_whole(conn, whole)
+    _read_near(conn, near, first=True)
 
 
 def _decide(conn: Conn, open_runs: list[_OpenRun], state: Gates) -> None:
-    """Decide every run, reading what the decisions ask for."""
-    whole = [one for one in open_runs if one.changed is None or len(one.graph.tasks) <= WHOLE]
-    near = [one for one in open_runs if not (one.changed is None or len(one.graph.tasks) <= WHOLE)]
-    _read_whole(conn, whole)
-    _read_near(conn, [(one, _neighbourhood(one)) for one in near], first=True)
-    facts = RunFacts(now=state.now)
+    """Decide every run, reading what the decisions ask for beyond their first views."""
     waiting = open_runs
     rounds = 0
     while waiting:
         for one in waiting:
+            facts = RunFacts(now=state.now, logical_date=one.run.logical_date)
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]
         rounds += 1
@@ -125,8 +117,7 @@ def _read_whole(conn: Conn, open_runs: list[_OpenRun]) -> None:
     for row in tasks.read_runs(conn, list(by_run)):
         by_run[row.run_key].append(row)
     for one in open_runs:
-        rows = by_run[one.run.run_key]
-        one.view = View(tasks=_facts(rows), skips=_skips(rows))
+        one.view = _whole_view(by_run[one.run.run_key])
 
 
 def _read_near(
@@ -161,6 +152,11 @@ def _read_census(conn: Conn, open_runs: list[_OpenRun]) -> None:
     for one in open_runs:
         before = one.view
         one.view = View(before.tasks, before.looked_up, before.skips, one.run.run_key in unfinished)
+
+
+def _whole_view(rows: Iterable[TaskRow]) -> View:
+    """A complete view."""
+    return View(tasks=_facts(rows), skips=_skips(rows))
 
 
 def _facts(rows: Iterable[TaskRow]) -> dict[str, TaskFacts]:

@@ -11,7 +11,7 @@ from flow.store import specs
 from flow.store.connect import Conn
 
 CAPACITY: Final = 4_000
-"""Graphs kept; one of 25 tasks takes about 30 kB."""
+"""Graphs kept; one of 25 tasks takes about 15 kB."""
 
 
 class Graphs:

@@ -20,9 +20,10 @@ from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.rescue import Watch, rescue
 from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
-from flow.store import migrate, schedule, wakeups
+from flow.store import migrate, upcoming
 from flow.store.connect import Conn, connect
 from flow.store.notify import QUEUED, WAKE, Listener, Notifier
+from flow.store.wakeups import BUSY_AGAIN
 
 log = logging.getLogger(__name__)
 
@@ -75,28 +76,39 @@ class Scheduler:
     behind: bool = False
     """The last pass left something that is due: there is nothing to wait for."""
     _sweep_at: float = 0.0
+    _next_due: float = 0.0
+    """Seconds from the last look until something is due."""
 
     def __post_init__(self) -> None:
         # Anew with each connection: what was seen before an outage does not count.
         self.watch = Watch(self.settings.heartbeat)
 
     def run_once(self) -> int:
-        """Do all that is due now, once; returns how much was done (0: nothing)."""
-        done = 0
+        """Do all that is due now, once; returns how much was done (0: nothing).
+
+        Decisions first, without a look: a worker waits for what follows. The other arrows only when
+        the look after that finds something for them.
+        """
         self.behind = False
-        steps: tuple[Callable[[], Written | None], ...] = (
-            lambda: decide_woken(self.conn, self.graphs, self.settings.shares),
-            lambda: admit_woken(self.conn, self.heads, self.settings.shares),
-            lambda: create_due(self.conn, self.heads, self.settings.shares),
-        )
-        for step in steps:
-            written = step()
-            if written is not None:
-                done += 1 + written.queued
-                self.behind = self.behind or written.more
-                if written.queued:
-                    self.notifier.send(self.conn, QUEUED)
-        return done
+        decided = self._count(decide_woken(self.conn, self.graphs, self.settings.shares))
+        due = upcoming.look(self.conn)
+        done = 0
+        if due.admit <= 0:
+            done += self._count(admit_woken(self.conn, self.heads, self.settings.shares))
+        if due.create <= 0:
+            done += self._count(create_due(self.conn, self.heads, self.settings.shares))
+        # What was admitted or created after the look may have left something that is due.
+        self._next_due = 0.0 if done else min(due)
+        return decided + done
+
+    def _count(self, written: Written | None) -> int:
+        """How much an arrow has done; tells the workers of what it has queued."""
+        if written is None:
+            return 0
+        self.behind = self.behind or written.more
+        if written.queued:
+            self.notifier.send(self.conn, QUEUED)
+        return 1 + written.queued
 
     def keep_house(self, registration: Registration) -> None:
         """Heartbeat, look for the lost, repair: each at its own pace."""
@@ -107,10 +119,15 @@ class Scheduler:
             self._sweep_at = now + self.settings.sweep
             sweep(self.conn, self.settings.starvation_after)
 
-    def idle_for(self) -> float:
-        """Seconds until something is due by itself, at most the poll interval."""
-        due = [wakeups.next_due(self.conn), schedule.next_due(self.conn), self.settings.poll]
-        return max(0.0, min(seconds for seconds in due if seconds is not None))
+    def idle_for(self, done: int) -> float:
+        """Seconds to wait after a pass that has `done` so much, at most the poll interval.
+
+        Where nothing was done although something looked due, another scheduler holds it.
+        """
+        if done > FULL and not self.behind:
+            return GATHER
+        soonest = 0.0 if done else BUSY_AGAIN
+        return max(soonest, min(self._next_due, self.settings.poll))
 
 
 def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
@@ -152,12 +169,7 @@ def _loop(scheduler: Scheduler, registration: Registration, listener: Listener, 
             scheduler.keep_house(registration)
             done = scheduler.run_once()
             owed = scheduler.notifier.pay(scheduler.conn)
-            if done > FULL and not scheduler.behind:
-                seconds = GATHER
-            elif done:
-                continue
-            else:
-                seconds = scheduler.idle_for()
+            seconds = scheduler.idle_for(done)
             for key in wait(selector, seconds if owed is None else min(seconds, owed)):
                 if key.fileobj is listener:
                     listener.drain()

@@ -9,7 +9,7 @@ from datetime import datetime
 from flow.decide import Candidate, Decision, Room, Shares, TaskChange, View, admit
 from flow.graph import Graph, TaskSpec
 from flow.graph.index import limits_itself
-from flow.states import OCCUPYING, TaskState
+from flow.states import OCCUPYING, WAITING, TaskState
 from flow.store import callbacks, candidates, gates, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
@@ -64,10 +64,15 @@ class _Rows:
     shares: Shares
     new: list[NewTask] = field(default_factory=list)
     moved: list[MovedTask] = field(default_factory=list)
+    renewed: list[tuple[int, TaskSpec]] = field(default_factory=list)
     ended: list[EndedRun] = field(default_factory=list)
     waits: list[tuple[int, str | None, datetime | None]] = field(default_factory=list)
     named: set[tuple[str, str]] = field(default_factory=set)
     callbacks: list[callbacks.NewCallback] = field(default_factory=list)
+
+
+_MAY_BE_OLD = WAITING | {TaskState.NONE}
+"""States in which a row may have been written for another version than its run has now."""
 
 
 def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates, shares: Shares) -> Written:
@@ -82,6 +87,7 @@ def write(conn: Conn, decided: Sequence[DecidedRun], state: Gates, shares: Share
     rows = _Rows(state, shares)
     queued = sum(_collect(one, room, rows) for one in decided)
     tasks.insert(conn, rows.new)
+    tasks.renew(conn, rows.renewed)
     tasks.move(conn, rows.moved)
     queued += _admit_leftovers(conn, decided, room, state, rows.named)
     callbacks.add(conn, rows.callbacks)
@@ -125,6 +131,8 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
         spec = one.graph.tasks[change.task_id]
         waiting = _waiting(one, spec, target, rows)
         if change.task_id in one.view.tasks:
+            if change.expected in _MAY_BE_OLD and change.state is TaskState.SCHEDULED:
+                rows.renewed.append((one.run_key, spec))
             rows.moved.append(
                 MovedTask(
                     one.run_key, change.task_id, change.expected, target, change.reason, waiting

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flow.logs.files import callback_log_path, log_path
 from flow.process.ending import StopCause
-from flow.process.messages import CallbackJob, RunInfo, TaskJob
+from flow.process.messages import CallbackJob, Done, Refused, RunInfo, TaskJob, ToChild
 from flow.process.root import root_of
 from flow.roles.work.settings import Settings
 from flow.store.callbacks import ClaimedCallback
@@ -34,6 +34,13 @@ class HeldCallback:
 
     callback: ClaimedCallback
     log: str
+
+
+def standing(held: HeldTry | HeldCallback | None) -> ToChild:
+    """Answer a process that asks whether its try still counts."""
+    if isinstance(held, HeldTry) and held.cause in (StopCause.STALE, StopCause.CLEARED):
+        return Refused(error=f"the try was told to stop ({held.cause.value})")
+    return Done()
 
 
 def try_job(task: Claimed, settings: Settings) -> TaskJob:

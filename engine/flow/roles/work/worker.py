@@ -8,12 +8,11 @@ committed heartbeat renews says how long.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import socket
 import time
 from typing import Final
-
-import psutil
 
 from flow.decide import Ending, lost, orphaned_callback
 from flow.embedded import Server
@@ -24,18 +23,22 @@ from flow.process.events import (
     ChildMessage,
     Event,
     JobEnded,
+    JobGone,
     JobStarted,
     ZygoteDied,
     ZygoteReady,
 )
 from flow.process.host import Host
+from flow.process.messages import StillCounts
 from flow.roles.losses import free
 from flow.roles.work import marker
-from flow.roles.work.held import HeldCallback, HeldTry, callback_job, try_job
+from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
+from flow.roles.work.memory import memory_allows
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
 from flow.roles.work.succession import succeed
-from flow.store import callbacks, processes, tries, wakeups
+from flow.states import TaskState
+from flow.store import callbacks, processes, stopping, tries, wakeups
 from flow.store.callbacks import ClaimedCallback, NewCallback
 from flow.store.connect import Conn, transaction
 from flow.store.notify import QUEUED, WAKE, Notifier
@@ -45,6 +48,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 64
 """Tasks claimed in one statement."""
+EXIT_PATIENCE: Final = 5.0
+"""Seconds in which a process that has said its last word must be dead, else it is killed."""
 CALLBACK_PAUSE: Final = 1.0
 """Seconds between two looks for callbacks while tasks keep coming."""
 
@@ -65,7 +70,11 @@ class Worker:
         self.backlog = True
         """Whether more is queued than was taken, as far as one knows."""
         self._held: dict[int, HeldTry | HeldCallback] = {}
+        self._leaving: dict[int, float] = {}
+        """Jobs that are over and whose processes may not be dead yet: when these are killed."""
         self._outbox: list[tuple[Report, NewCallback | None]] = []
+        self._gone: list[Claim] = []
+        """Claims that did not count any more and whose processes are dead."""
         self._done_callbacks: list[int] = []
         self._questions: list[ChildMessage] = []
         self._beat_at = 0.0
@@ -86,10 +95,14 @@ class Worker:
                     held.pid = pid
                     if held.task.execution_timeout is not None:
                         held.deadline = time.monotonic() + held.task.execution_timeout
+            case ChildMessage(job_id, StillCounts()):
+                self.host.reply(job_id, standing(self._held.get(job_id)))
             case ChildMessage():
                 self._questions.append(event)
             case JobEnded():
                 self._end(event)
+            case JobGone(job_id):
+                del self._leaving[job_id]
             case ZygoteDied(job_ids):
                 log.error("the zygote died (%s); starting another", _how(event))
                 for job_id in job_ids:
@@ -100,18 +113,26 @@ class Worker:
 
     def _end(self, ended: JobEnded) -> None:
         held = self._held.pop(ended.job_id)
+        if ended.leaving:
+            self._leaving[ended.job_id] = time.monotonic() + EXIT_PATIENCE
         if isinstance(held, HeldCallback):
             self._done_callbacks.append(held.callback.callback_id)
             return
         found = ending(held.task, ended, held.cause)
         if found is not None:
             self._owe(held, found, needs_callback(found.state, ended))
+        else:
+            self._gone.append(held.task.key)
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
-        if isinstance(held, HeldTry) and held.cause is not StopCause.STALE:
-            found = lost(held.task, ZYGOTE_DIED)
-            self._owe(held, found, orphaned_callback(found.state))
+        if isinstance(held, HeldCallback):
+            return
+        if held.cause is StopCause.STALE:
+            self._gone.append(held.task.key)
+            return
+        found = lost(held.task, ZYGOTE_DIED)
+        self._owe(held, found, orphaned_callback(found.state))
 
     def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
         """Put a report into the outbox, with the callback that has to run instead of the try's."""
@@ -120,8 +141,12 @@ class Worker:
         self._outbox.append((said, callbacks.of_try(held.task, kind, reason) if kind else None))
 
     def enforce(self) -> None:
-        """End tries that have run longer than they may."""
+        """End tries that have run longer than they may, and what does not leave as it said."""
         now = time.monotonic()
+        for job_id, deadline in self._leaving.items():
+            if deadline <= now:
+                self._leaving[job_id] = math.inf
+                self.host.stop(job_id, 0.0)
         for job_id, held in self._held.items():
             if isinstance(held, HeldTry) and held.deadline is not None and held.deadline <= now:
                 held.deadline = None
@@ -143,14 +168,19 @@ class Worker:
 
     def wait_for(self) -> float:
         """Seconds until something here is due by itself."""
-        due = [self._beat_at]
+        due = [self._beat_at, *self._leaving.values()]
         due += [h.deadline for h in self._held.values() if isinstance(h, HeldTry) and h.deadline]
         return max(0.0, min(due) - time.monotonic())
 
     @property
     def has_room(self) -> bool:
         """Whether a slot is free and something may be taken."""
-        return not self.draining and len(self._held) < self.settings.slots
+        return not self.draining and self._free_slots > 0
+
+    @property
+    def _free_slots(self) -> int:
+        """A process holds its slot until it is dead, so that there are never more than slots."""
+        return self.settings.slots - len(self._held) - len(self._leaving)
 
     def look_for_stale(self) -> None:
         """Beat now: somebody says that a claim no longer counts."""
@@ -164,7 +194,8 @@ class Worker:
     @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""
-        return not self._held and not self._outbox and not self._done_callbacks
+        owed = self._outbox or self._done_callbacks or self._gone
+        return not self._held and not owed
 
     # ── what it does with the database ───────────────────────────────────────────────────────────
 
@@ -174,6 +205,7 @@ class Worker:
             self.beat(conn)
         self._answer(conn)
         self._report(conn)
+        self._confirm_dead(conn)
         self._claim(conn)
         self.notifier.pay(conn)
 
@@ -208,6 +240,7 @@ class Worker:
             assert self.process_id is not None  # registered above
             alive = processes.heartbeat(conn, self.process_id)
             counting = tries.held(conn, self.process_id)
+            stopped = stopping.of_worker(conn, self.process_id)
             taken = callbacks.held(conn, self.process_id)
         if not alive:
             self._on_lost()
@@ -216,13 +249,15 @@ class Worker:
         for job_id, held in holding.items():
             if held.task.key not in counting:
                 self._stop(job_id, held, StopCause.STALE)
-        self._let_go(conn, counting, taken)
+            elif counting[held.task.key]:
+                self._stop(job_id, held, StopCause.CLEARED)
+        self._let_go(conn, counting.keys() | stopped, taken)
         self._note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
         held = {one.task.key for one in self._tries().values()}
-        held |= {said.claim for said, _ in self._outbox}
+        held |= {said.claim for said, _ in self._outbox} | set(self._gone)
         running = {
             h.callback.callback_id for h in self._held.values() if isinstance(h, HeldCallback)
         }
@@ -245,6 +280,7 @@ class Worker:
             else:
                 self.host.stop(job_id, 0.0)
         self._outbox.clear()
+        self._gone.clear()
         self._done_callbacks.clear()
         self.process_id = None
         self._beat_at = time.monotonic()
@@ -283,27 +319,39 @@ class Worker:
                 callbacks.done(conn, callback_id, self.process_id or 0)
         del self._outbox[: len(outbox)]
         del self._done_callbacks[: len(done)]
-        if counted:
+        if outbox:
             self.notifier.send(conn, WAKE)
         for said, callback in outbox:
+            if said.ending.state is TaskState.NONE:
+                continue  # it was stopped, as it should be
             if said.claim not in counted:
+                self._gone.append(said.claim)
                 log.warning("%s: its end came too late and does not count", said.claim)
             elif callback:
                 self.notifier.send(conn, QUEUED)
 
+    def _confirm_dead(self, conn: Conn) -> None:
+        """Say that processes which did not count any more are dead."""
+        if self._gone:
+            dead = list(self._gone)
+            with transaction(conn, "work.confirm"):
+                noted = stopping.gone(conn, dead)
+            del self._gone[: len(dead)]
+            if noted:
+                self.notifier.send(conn, WAKE)
+
     def _claim(self, conn: Conn) -> None:
         """Take what is queued, as far as slots and memory allow."""
-        free_slots = self.settings.slots - len(self._held)
-        if self.process_id is None or self.draining or free_slots <= 0 or not self.backlog:
+        if self.process_id is None or not self.has_room or not self.backlog:
             return
-        if not _memory_allows(self.settings.min_free_memory):
+        if not memory_allows(self.settings.min_free_memory):
             return
         who = {
             "worker": self.process_id,
             "executor": self.settings.executor,
             "queues": self.settings.queues,
         }
-        limit = min(free_slots, AT_ONCE)
+        limit = min(self._free_slots, AT_ONCE)
         now = time.monotonic()
         waiting = []
         with transaction(conn, "work.claim"):
@@ -357,11 +405,6 @@ class Worker:
 
     def _tries(self) -> dict[int, HeldTry]:
         return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
-
-
-def _memory_allows(part: float) -> bool:
-    memory = psutil.virtual_memory()
-    return bool(memory.available >= memory.total * part)
 
 
 def _how(died: ZygoteDied) -> str:

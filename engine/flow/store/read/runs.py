@@ -68,6 +68,9 @@ _LATEST = f"{_FOUND} order by r.logical_date desc, r.run_key desc limit 1"
 _BY_INTERVAL = f"""{_FOUND} and r.interval_run and r.data_interval_start >= %(start)s
   and r.data_interval_start <= %(end)s order by r.data_interval_start desc limit 50"""
 
+# Oldest first: the order in which they are worked through.
+_IN_RANGE_ORDER = "order by r.data_interval_start, r.run_key"
+
 # Newest first, index run_by_date; for suggestions.
 _RECENT_IDS = """
 select run_id from run where dag_id = %(dag_id)s
@@ -138,6 +141,19 @@ def latest(conn: Conn, dag_id: str) -> FoundRun | None:
 def by_interval(conn: Conn, dag_id: str, start: datetime, end: datetime) -> list[FoundRun]:
     """Interval runs that start from `start` to `end`, both included; newest first, at most 50."""
     rows = conn.execute(_BY_INTERVAL, {"dag_id": dag_id, "start": start, "end": end})
+    return [found for row in rows if (found := _found(row)) is not None]
+
+
+def in_range(conn: Conn, wanted: Filter) -> list[FoundRun]:
+    """Every run of a DAG whose interval starts within the bounds, oldest first."""
+    asked = {
+        "dag_id": wanted.dag_id,
+        "start": wanted.start,
+        "before" if wanted.end_excluded else "end": wanted.end,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    conditions = "".join(f" and {_CONDITIONS[name]}" for name in asked if name != "dag_id")
+    rows = conn.execute(f"{_FOUND}{conditions} {_IN_RANGE_ORDER}", asked)
     return [found for row in rows if (found := _found(row)) is not None]
 
 

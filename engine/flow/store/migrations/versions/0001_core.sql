@@ -366,6 +366,20 @@ create table callback (
 create index callback_waiting on callback (queue, callback_id) where worker is null;
 create index callback_taken on callback (worker) where worker is not null;
 
+-- Processes that no longer count and may still be alive: their task was marked, or its run cancelled,
+-- while a worker had it. The worker takes the row away once the process is dead; so does whoever
+-- frees what a lost worker held. As long as it is there no new try of the task starts.
+create table stopping (
+  run_key bigint not null,
+  task_id text not null,
+  map_path int[] not null default '{}',
+  claim int not null,                      -- of the process
+  worker bigint not null,
+  since timestamptz not null default clock_timestamp(),
+  primary key (run_key, task_id, map_path)
+);
+create index stopping_worker on stopping (worker);
+
 -- ── settings and audit ───────────────────────────────────────────────────────────────────────────
 
 create table variable (
@@ -395,3 +409,211 @@ create table audit (
   after jsonb
 );
 create index audit_at on audit (at);
+
+-- ── decisions ────────────────────────────────────────────────────────────────────────────────────
+
+-- What a scheduler does for every task that ends stands in functions: a session plans their
+-- statements once, where planning took longer than running them and prepared statements of a
+-- driver would not work through PgBouncer. Such a plan is made without knowing values or how large
+-- the tables will be, so it may not read a whole table. Each statement of a volatile function has a
+-- snapshot of its own (READ COMMITTED), so one that stands after a lock sees what was committed
+-- before the lock was given.
+
+create function take_runs(most int, again interval, whole int)
+returns table (wakeups int, changed text[], tasks json, run_key bigint, dag_id text,
+  spec_hash text, paused boolean, logical_date timestamptz, backfill boolean, limited boolean)
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_mergejoin = off
+as $$
+-- Takes up to `most` due wake-ups of runs, oldest first, and locks those of their runs that are
+-- running, in order of key; what another scheduler holds is passed over. A row for each run that
+-- was woken; where it is not the caller's now, it has no dag_id. `changed` names the tasks that
+-- changed, null stands for anything. `tasks` are the run's rows as they stand under the lock, each
+-- [id, state, due_at, skips]; null where there are more than `whole`. Indexes wakeup_due, the
+-- primary keys, and a prefix of task_hot's.
+#variable_conflict use_column
+declare
+  ids bigint[];
+  run_keys bigint[];
+  task_ids text[];
+  woken int;
+  ours bigint[];
+begin
+  select array_agg(id), array_agg(run_key), array_agg(task_id), count(distinct run_key)
+    into ids, run_keys, task_ids, woken
+  from (select id, run_key, task_id from wakeup
+    where kind = 'run' and due_at <= statement_timestamp()
+    order by due_at, id limit most for update skip locked) as due;
+  if ids is null then
+    return;
+  end if;
+
+  select coalesce(array_agg(run_key), '{}') into ours
+  from (select run_key from run where run_key = any (run_keys) and state = 'running'
+    order by run_key for no key update skip locked) as free;
+
+  -- Exactly the wake-ups that were taken go: what arrived meanwhile stays.
+  if cardinality(ours) = woken then
+    delete from wakeup where id = any (ids);
+  else
+    -- Those of a run that somebody else holds come back: he, or his successor, has to look.
+    delete from wakeup w where w.id = any (ids) and (w.run_key = any (ours)
+      or not exists (select from run r where r.run_key = w.run_key and r.state = 'running'));
+    update wakeup set due_at = clock_timestamp() + again where id = any (ids);
+  end if;
+
+  return query
+  select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.backfill_id is not null,
+    (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
+  from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
+      count(*)::int
+    from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
+    as w(run_key, changed, wakeups)
+  left join run r on r.run_key = w.run_key and r.run_key = any (ours)
+  left join dag_version v on v.dag_id = r.dag_id and v.number = r.version
+  left join lateral (
+    select count(*) as number,
+      coalesce(json_agg(json_build_array(task_id, state, due_at, skips)), '[]') as tasks
+    from (select task_id, state, due_at, skips from task_hot t
+      where t.run_key = r.run_key and t.map_path = '{}' limit whole + 1) as row_) as t on true
+  order by w.run_key;
+end $$;
+
+create function open_gates()
+returns table (now timestamptz, served text[], unlimited text[])
+language plpgsql volatile
+as $$
+-- Database time, what live workers serve ("executor queue"), and the pools that have no size: no
+-- pool gets one before the caller's transaction has ended.
+#variable_conflict use_column
+begin
+  perform pg_advisory_xact_lock_shared(hashtext('flow.pool_sizes'));
+  return query select clock_timestamp(),
+    (select coalesce(array_agg(distinct executor || ' ' || queue), '{}')
+       from process, unnest(queues) as queue
+       where role = 'work' and ended_at is null and not draining),
+    (select coalesce(array_agg(name), '{}') from pool where slots < 0);
+end $$;
+
+create function find_places(line_pools text[], line_executors text[], line_queues text[],
+  line_priorities int[], flow_lines int[], flow_dags text[], flow_backfills boolean[],
+  flow_alone boolean[], flow_strides int[])
+returns bigint[]
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_mergejoin = off
+set enable_hashjoin = off
+as $$
+-- The place of the first task of each flow, that is of a DAG (its backfills are a flow of their own)
+-- in a line: in a queue where no pool is named, else in a pool. See flow.decide.turns.
+--
+-- A line's clock. For a queue it is the first place in it (index task_queue): workers take whatever
+-- stands first. In a pool what stands first may be kept waiting by another limit, so it is the last
+-- place of what occupies the pool (index task_pool), and the first one only when nothing does.
+-- Raised tasks stand before all others, at negative places, and say nothing of a clock.
+--
+-- The last place of a flow is looked up by run (indexes run_unfinished and task_unfinished).
+#variable_conflict use_column
+begin
+  return (with line as materialized (
+    select l.number, l.pool, l.executor, l.queue, l.priority, case when l.pool is null then (
+        select t.rank from task_hot t where t.state = 'queued' and t.executor = l.executor
+          and t.queue = l.queue and t.priority = l.priority and t.rank >= 0
+        order by t.rank limit 1)
+      else coalesce(greatest(
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'running'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1),
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'queued'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1)),
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'scheduled'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn limit 1)) end as clock
+    from unnest(line_pools, line_executors, line_queues, line_priorities)
+      with ordinality as l(pool, executor, queue, priority, number))
+  select coalesce(array_agg(greatest(l.clock, f.stride + case
+    when f.alone then null
+    when l.pool is null then (
+      select max(w.rank) from run r, lateral (
+        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
+          and t.state = 'queued' and t.priority = l.priority and t.queue = l.queue
+          and t.executor = l.executor and t.rank >= 0 order by t.rank desc limit 1) as w
+      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
+        and (r.backfill_id is not null) = f.backfill)
+    else (
+      select max(w.rank) from run r, lateral (
+        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
+          and t.state = 'scheduled' and t.priority = l.priority and t.pool = l.pool
+          and t.rank >= 0 order by t.rank desc limit 1) as w
+      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
+        and (r.backfill_id is not null) = f.backfill)
+    end, 0) order by f.number), '{}')
+  from unnest(flow_lines, flow_dags, flow_backfills, flow_alone, flow_strides)
+      with ordinality as f(line, dag_id, backfill, alone, stride, number)
+    join line l on l.number = f.line);
+end $$;
+
+create function add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[],
+  reasons text[], profiles int[], max_tries int[], pools text[], pool_slots int[], queues text[],
+  executors text[], priorities int[], run_limits int[], dag_limits int[], retry_delays float8[],
+  retry_backoffs float8[], max_retry_delays float8[], execution_timeouts float8[], strides int[],
+  flows int[], behind bigint[], places bigint[])
+returns void
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_nestloop = off
+as $$
+-- First rows of tasks, whose run the caller holds or has made. What most tasks of a batch have in
+-- common (pool, queue, retries, …) comes once per distinct combination, as a profile. The plan
+-- hashes the profiles: there may be one, or hundreds. What begins to wait stands so far behind the
+-- place of its flow (find_places).
+#variable_conflict use_column
+declare
+  at timestamptz := clock_timestamp();
+begin
+  insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
+    queue, executor, priority, run_limit, dag_limit, retry_delay, retry_backoff, max_retry_delay,
+    execution_timeout, stride, rank, turn, reason, scheduled_at, queued_at, ended_at)
+  select n.run_key, n.task_id, n.dag_id, n.state, (n.state in ('scheduled', 'queued'))::int,
+    p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit, p.dag_limit,
+    p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, coalesce(n.stride, 1000),
+    coalesce(places[n.flow] + n.behind, 0),
+    case when n.state = 'scheduled' then coalesce(places[n.flow] + n.behind, 0) else 0 end,
+    n.reason,
+    case when n.state in ('scheduled', 'queued') then at end,
+    case when n.state = 'queued' then at end,
+    case when n.state not in ('scheduled', 'queued') then at end
+  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
+      add_tasks.behind)
+    as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
+  join unnest(add_tasks.max_tries, pools, add_tasks.pool_slots, queues, executors, priorities,
+      run_limits, dag_limits, retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
+    with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit,
+      dag_limit, retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
+    on p.profile = n.profile;
+end $$;
+
+create function due_in() returns table (decide float8, admit float8, make float8)
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+-- Seconds until the first wake-up of a run, the first of a DAG, pool or queue, and the first DAG
+-- whose next run is due; infinity where there is none. One probe of index wakeup_due per kind, one
+-- of dag_due. Locks nothing: what another scheduler holds looks due.
+declare
+  at timestamptz := clock_timestamp();
+begin
+  return query select
+    coalesce(extract(epoch from first.run - at), 'infinity')::float8,
+    coalesce(extract(epoch from least(first.dag, first.pool, first.queue) - at), 'infinity')::float8,
+    coalesce(extract(epoch from first.made - at), 'infinity')::float8
+  from (select
+    (select min(due_at) from wakeup where kind = 'run') as run,
+    (select min(due_at) from wakeup where kind = 'dag') as dag,
+    (select min(due_at) from wakeup where kind = 'pool') as pool,
+    (select min(due_at) from wakeup where kind = 'queue') as queue,
+    (select min(next_run_at) from dag where present and not paused) as made) as first;
+end $$;

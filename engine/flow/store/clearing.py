@@ -1,0 +1,117 @@
+"""Clearing task instances of many runs at once, under the locks of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from flow.store import arrays
+from flow.store.connect import Conn
+
+Key = tuple[int, str, tuple[int, ...]]
+"""Of a task instance: run_key, task_id, map_path."""
+
+
+class Instance(NamedTuple):
+    """A task instance as the store has it."""
+
+    run_key: int
+    task_id: str
+    map_path: tuple[int, ...]
+    state: str
+    pool: str
+
+    @property
+    def key(self) -> Key:
+        """What names it."""
+        return self.run_key, self.task_id, self.map_path
+
+
+# Tasks of unfinished runs, against the reports of workers, which take only a row's own lock.
+_LOCK_TASKS = """
+select from task_hot
+where run_key = any(%(run_keys)s::bigint[]) and task_id = any(%(task_ids)s::text[])
+order by run_key, task_id, map_path for update
+"""
+
+# Both kinds of table: primary key prefix.
+_READ = """
+select run_key, task_id, map_path, state, pool from task
+where run_key = any(%(run_keys)s::bigint[]) order by run_key, task_id, map_path
+"""
+
+# The number of a try that never started is given again: nobody has seen it. The claim grows where
+# somebody may come back to the task: what they say later no longer counts.
+_CLEAR = """
+update task_hot t set state = 'none', reason = %(reason)s, losses = 0, skips = null,
+  try_number = t.try_number - (t.state in ('scheduled', 'queued') and not exists (
+    select from try_hot y where y.run_key = t.run_key and y.task_id = t.task_id
+      and y.map_path = t.map_path and y.try_number = t.try_number))::int,
+  claim = t.claim + (t.state in ('deferred', 'up_for_reschedule', 'awaiting_input'))::int,
+  due_at = null, scheduled_at = null, queued_at = null, started_at = null, ended_at = null
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[])
+  as k(run_key, task_id, map_path)
+where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
+  and t.state not in ('none', 'running', 'restarting')
+"""
+
+# Tasks that wait or were put back in the course of a try: it ends here.
+_CLOSE_TRIES = """
+update try_hot y set state = 'restarted', reason = %(reason)s, ended_at = clock_timestamp()
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[])
+  as k(run_key, task_id, map_path)
+where y.run_key = k.run_key and y.task_id = k.task_id and y.map_path = k.map_path::int[]
+  and y.ended_at is null
+"""
+
+# Tasks with a process that has to be dead first: their own, or one whose task was marked.
+_RESTART = """
+update task_hot t set state = 'restarting', reason = %(reason)s,
+  worker = coalesce(t.worker, k.worker), losses = 0, skips = null, ended_at = null
+from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[], %(workers)s::bigint[])
+  as k(run_key, task_id, map_path, worker)
+where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
+  and t.state <> 'restarting'
+"""
+
+
+def lock_tasks(conn: Conn, run_keys: Sequence[int], task_ids: Collection[str]) -> None:
+    """Lock the rows that some tasks have in unfinished runs."""
+    if run_keys and task_ids:
+        values = {"run_keys": list(run_keys), "task_ids": list(task_ids)}
+        conn.execute(_LOCK_TASKS, values)
+
+
+def read(conn: Conn, run_keys: Sequence[int]) -> dict[int, list[Instance]]:
+    """Every task instance of some runs that has a row, by run."""
+    found: dict[int, list[Instance]] = {run_key: [] for run_key in run_keys}
+    for run_key, task_id, path, state, pool in conn.execute(_READ, {"run_keys": list(run_keys)}):
+        found[run_key].append(Instance(run_key, task_id, tuple(path), state, pool))
+    return found
+
+
+def clear(conn: Conn, instances: Sequence[Key], reason: str) -> None:
+    """Set instances without a process to none, so that they are decided anew; end their tries."""
+    if instances:
+        values = {**_keys(instances), "reason": reason}
+        conn.execute(_CLEAR, values)
+        conn.execute(_CLOSE_TRIES, values)
+
+
+def restart(conn: Conn, instances: Mapping[Key, int | None], reason: str) -> None:
+    """Set instances to restarting until a process is dead.
+
+    Theirs, or where they do not run, one that is still being stopped by the worker given.
+    """
+    if instances:
+        values = {**_keys(list(instances)), "workers": list(instances.values())}
+        conn.execute(_RESTART, {**values, "reason": reason})
+
+
+def _keys(instances: Sequence[Key]) -> dict[str, list[int] | list[str]]:
+    run_keys, task_ids, paths = zip(*instances, strict=True)
+    return {
+        "run_keys": list(run_keys),
+        "task_ids": list(task_ids),
+        "paths": [arrays.path(path) for path in paths],
+    }

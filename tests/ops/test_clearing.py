@@ -1,0 +1,440 @@
+"""Clearing: what is shown is what is done, tries only grow, and nothing starts twice."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from flow.decide import Ending, after_failure
+from flow.errors import Conflict, NotFound, UsageError
+from flow.graph import TaskSpec
+from flow.ops import clearing, marks, running
+from flow.ops.clearing import Clearing
+from flow.ops.run_ranges import Which
+from flow.ops.running import Wish
+from flow.roles.losses import free
+from flow.states import TaskState, TryState
+from flow.store import invariants, stopping, tries
+from flow.store.connect import transaction
+from flow.store.notify import STOP, WAKE, Listener
+from flow.store.tries import Report
+from operations_world import CHAIN, World
+from waiting import wait_until
+
+USER = pwd.getpwuid(os.getuid()).pw_name
+FAILED = {TaskState.FAILED, TaskState.UPSTREAM_FAILED}
+
+
+def start(world: World, **fields: Any) -> str:
+    world.define("sales", **fields)
+    run_id = running.run(world.deployment, Wish("sales")).found.run.run_id
+    world.schedule()
+    return run_id
+
+
+def clear(
+    world: World,
+    reference: str | None = "latest",
+    tasks: str | None = None,
+    *,
+    states: Collection[TaskState] | None = None,
+    confirmed: Clearing | None = None,
+    **more: Any,
+) -> Clearing:
+    ends = {name: more.pop(name) for name in ("start", "end") if name in more}
+    wish = clearing.Wish("sales", Which(reference, **ends), tasks, states=states, **more)
+    return clearing.clear(world.deployment, wish, confirmed)
+
+
+def changes(done: Clearing) -> list[dict[str, tuple[str, str]]]:
+    return [
+        {one.task_id: (one.before.value, one.after.value) for one in run.tasks} for run in done.runs
+    ]
+
+
+def sound(world: World) -> bool:
+    return invariants.breaches(world.conn) == []
+
+
+def fail_try(world: World) -> None:
+    """Let the one queued task fail, as a worker would report it."""
+    (one,) = world.claim().values()
+    after = after_failure(one)
+    ending = Ending(after.state, TryState.FAILED, delay=after.delay)
+    with transaction(world.conn, "test"):
+        tries.report(world.conn, [Report(one.key, ending)])
+    world.schedule()
+
+
+def pass_time(world: World) -> None:
+    """Let what waits be due."""
+    world.rows("update task_hot set due_at = now() where due_at is not null returning 1")
+    world.rows("update wakeup set due_at = now() returning 1")
+    world.schedule()
+
+
+class TestFinishedRun:
+    def test_it_goes_back_to_the_queue_and_runs_again(self, world: World) -> None:
+        run_id = start(world)
+        world.finish({"load": TaskState.FAILED})
+        assert world.value("select state from run") == "failed"
+        done = clear(world, tasks="load+")
+        assert changes(done) == [
+            {"load": ("failed", "none"), "report": ("upstream_failed", "none")}
+        ]
+        assert (done.runs[0].before, done.runs[0].after) == ("failed", "queued")
+        assert world.rows("select state, reason, started_at, ended_at from run") == [
+            ("queued", None, None, None)
+        ]
+        assert world.value("select count(*) from task_history") == 0
+        assert sound(world)
+        world.finish()
+        assert world.states(run_id) == dict.fromkeys(CHAIN, "success")
+        assert world.value("select state from run") == "success"
+        tries = "select task_id, array_agg(try_number order by try_number) from try group by 1"
+        assert dict(world.rows(tries)) == {"extract": [1], "load": [1, 2], "report": [1]}
+        assert sound(world)
+
+    def test_what_is_downstream_and_not_cleared_is_named(self, world: World) -> None:
+        start(world)
+        world.finish({"extract": TaskState.FAILED})
+        done = clear(world, tasks="extract")
+        assert done.runs[0].stays == ["load", "report"]
+        world.finish()
+        assert world.value("select state from run") == "failed"
+
+    def test_only_those_in_a_state(self, world: World) -> None:
+        start(world)
+        world.finish({"load": TaskState.FAILED})
+        done = clear(world, states=FAILED)
+        assert set(changes(done)[0]) == {"load", "report"}
+
+    def test_upstream_and_downstream(self, world: World) -> None:
+        start(world)
+        world.finish()
+        assert set(changes(clear(world, tasks="load", upstream=True))[0]) == {"extract", "load"}
+        world.finish()
+        assert set(changes(clear(world, tasks="load", downstream=True))[0]) == {"load", "report"}
+
+    def test_nothing_to_clear_changes_nothing(self, world: World) -> None:
+        start(world)
+        world.finish()
+        before = world.rows("select count(*) from audit")
+        assert clear(world, states=FAILED).runs == []
+        assert world.value("select state from run") == "success"
+        assert world.rows("select count(*) from audit") == before
+
+    def test_a_clear_is_audited_per_run(self, world: World) -> None:
+        run_id = start(world)
+        world.finish()
+        clear(world, tasks="report")
+        assert world.rows("select target, before, after from audit where verb = 'clear'") == [
+            (
+                f"sales/{run_id}",
+                {"state": "success", "version": 1, "tasks": {"report": "success"}},
+                {"state": "queued", "version": 1, "tasks": {"report": "none"}},
+            )
+        ]
+
+    def test_an_archived_run_is_refused_with_the_way_back(self, world: World) -> None:
+        run_id = start(world)
+        world.finish()
+        world.rows("update run set archived = true returning 1")
+        with pytest.raises(Conflict, match="is archived") as caught:
+            clear(world)
+        assert caught.value.hint == f"bring it back first: flow db restore sales {run_id}"
+
+    def test_a_dag_that_is_gone_is_refused(self, world: World) -> None:
+        start(world)
+        world.finish()
+        world.rows("update dag set present = false returning 1")
+        with pytest.raises(Conflict, match="not in its file any more"):
+            clear(world)
+
+
+class TestTries:
+    def test_a_full_new_set_after_all_were_used(self, world: World) -> None:
+        task = TaskSpec(task_id="bad", operator="X", retries=2, retry_delay=1.0)
+        start(world, tasks=[task])
+        for first in (True, False):
+            for _ in range(3):
+                pass_time(world)
+                fail_try(world)
+            if first:
+                assert world.value("select state from run") == "failed"
+                clear(world)
+        assert world.value("select state from run") == "failed"
+        assert world.rows("select try_number, state from try order by 1") == [
+            (number, "failed") for number in range(1, 7)
+        ]
+        assert world.rows("select try_number, max_tries from task") == [(6, 6)]
+        assert sound(world)
+
+    def test_one_that_waits_for_its_retry_starts_one_more(self, world: World) -> None:
+        start(world, tasks=[TaskSpec(task_id="bad", operator="X", retries=2, retry_delay=600.0)])
+        fail_try(world)
+        assert changes(clear(world)) == [{"bad": ("up_for_retry", "none")}]
+        world.schedule()
+        again = world.claim()["bad"]
+        assert (again.try_number, again.max_tries) == (2, 4)
+        assert sound(world)
+
+    @pytest.mark.parametrize("waiting", ["deferred", "up_for_reschedule"])
+    def test_an_open_try_of_a_waiting_task_is_closed(self, world: World, waiting: str) -> None:
+        start(world, tasks=[TaskSpec(task_id="sensor", operator="X")])
+        before = world.claim()["sensor"]
+        world.rows(
+            "update task_hot set state = %s, worker = null, due_at = now() + interval '1 h'"
+            " returning 1",
+            waiting,
+        )
+        world.rows("update try_hot set state = %s returning 1", waiting)
+        assert changes(clear(world)) == [{"sensor": (waiting, "none")}]
+        assert world.rows("select state, reason, ended_at is not null from try") == [
+            ("restarted", f"cleared by {USER}", True)
+        ]
+        world.schedule()
+        again = world.claim()["sensor"]
+        assert again.try_number == 2
+        assert again.claim > before.claim + 1
+        assert sound(world)
+
+    def test_a_number_that_never_started_is_given_again(self, world: World) -> None:
+        start(world)
+        assert world.rows("select state, try_number from task_hot") == [("queued", 1)]
+        clear(world)
+        assert world.rows("select state, try_number from task_hot") == [("none", 0)]
+        world.schedule()
+        assert world.claim()["extract"].try_number == 1
+        assert sound(world)
+
+
+class TestRunning:
+    def test_it_waits_until_its_process_is_dead(self, world: World) -> None:
+        start(world)
+        claimed = world.claim()["extract"]
+        listener = Listener(world.dsn, (STOP,))
+        assert changes(clear(world)) == [{"extract": ("running", "restarting")}]
+        assert wait_until(listener.drain, "the notification to workers") == {STOP}
+        listener.close()
+        world.schedule()
+        assert world.value("select state from task_hot") == "restarting"
+        assert world.claim() == {}
+        assert sound(world)
+        assert clear(world).runs == []  # twice quickly
+        # Whatever the process came to, it is dead: that alone counts.
+        assert world.end(claimed, TaskState.FAILED) == set()
+        assert world.rows("select state, reason from try") == [("restarted", f"cleared by {USER}")]
+        world.schedule()
+        again = world.claim()["extract"]
+        assert (again.try_number, again.max_tries) == (2, 2)
+        assert world.value("select count(*) from callback") == 0
+        assert sound(world)
+
+    def test_its_lost_worker_frees_it_without_an_alarm(self, world: World) -> None:
+        start(world, tasks=[TaskSpec(task_id="one", operator="X", callbacks=("failure",))])
+        world.claim()
+        world.rows("update task_hot set losses = 3 returning 1")
+        clear(world)
+        with transaction(world.conn, "test"):
+            free(world.conn, world.worker, "gone")
+        assert world.rows("select state from task_hot") == [("none",)]
+        assert world.value("select count(*) from callback") == 0
+        world.schedule()
+        assert world.claim()["one"].try_number == 2
+        assert sound(world)
+
+    def test_a_marked_one_waits_for_the_process_it_had(self, world: World) -> None:
+        """A mark takes the task from its worker at once; the process may live for its grace."""
+        start(world, tasks=[TaskSpec(task_id="one", operator="X")])
+        claimed = world.claim()["one"]
+        marks.mark(world.deployment, "sales", "latest", "one", TaskState.FAILED)
+        world.schedule()
+        assert world.value("select state from run") == "failed"
+        assert changes(clear(world)) == [{"one": ("failed", "restarting")}]
+        world.schedule()
+        assert world.claim() == {}
+        assert sound(world)
+        with transaction(world.conn, "test"):
+            assert stopping.gone(world.conn, {claimed.key})
+        assert sound(world)
+        world.schedule()
+        assert world.claim()["one"].try_number == 2
+
+    def test_a_marked_one_of_a_dead_worker_waits_for_nobody(self, world: World) -> None:
+        start(world, tasks=[TaskSpec(task_id="one", operator="X")])
+        world.claim()
+        marks.mark(world.deployment, "sales", "latest", "one", TaskState.FAILED)
+        world.schedule()
+        world.rows("update process set ended_at = now(), ended_reason = 'lost' returning 1")
+        assert changes(clear(world)) == [{"one": ("failed", "none")}]
+
+    def test_a_freed_slot_is_handed_out(self, world: World) -> None:
+        world.rows("insert into pool (name, slots) values ('small', 1) returning 1")
+        tasks = [TaskSpec(task_id=name, operator="X", pool="small") for name in ("one", "two")]
+        run_id = start(world, tasks=tasks)
+        assert world.states(run_id) == {"one": "queued", "two": "scheduled"}
+        world.rows("update task_hot set held = true where task_id = 'one' returning 1")
+        clear(world, tasks="one")
+        world.schedule()
+        assert world.states(run_id) == {"one": "scheduled", "two": "queued"}
+
+
+class TestRange:
+    def dated(self, world: World, days: int, **fields: Any) -> list[str]:
+        world.define("sales", schedule="@daily", catchup="none", **fields)
+        ids = []
+        for day in range(1, days + 1):
+            wish = Wish("sales", date=f"2026-07-{day:02}")
+            ids.append(running.run(world.deployment, wish).found.run.run_id)
+        return ids
+
+    def test_both_ends_are_included_and_they_start_oldest_first(self, world: World) -> None:
+        ids = self.dated(world, 5, max_active_runs=1)
+        world.finish()
+        done = clear(world, None, start="2026-07-02", end="2026-07-04")
+        assert [run.run_id for run in done.runs] == ids[1:4]
+        order = []
+        world.schedule()
+        while claimed := world.claim():
+            states = dict(world.rows("select run_id, state from run"))
+            active = [run_id for run_id in ids if states[run_id] == "running"]
+            assert len(active) == 1
+            order += active
+            for one in claimed.values():
+                world.end(one)
+            world.schedule()
+        assert list(dict.fromkeys(order)) == ids[1:4]
+        assert set(dict(world.rows("select run_id, state from run")).values()) == {"success"}
+        assert sound(world)
+
+    def test_which_runs_has_to_be_said(self, world: World) -> None:
+        self.dated(world, 1)
+        with pytest.raises(UsageError, match="not said which runs"):
+            clear(world, None)
+        with pytest.raises(UsageError, match="a run and a range"):
+            clear(world, "latest", start="2026-07-01")
+        with pytest.raises(NotFound, match="no run whose interval"):
+            clear(world, None, start="2025-01-01", end="2025-02-01")
+
+    def test_what_was_confirmed_is_done_or_nothing(self, world: World) -> None:
+        self.dated(world, 2)
+        world.finish()
+        wish = clearing.Wish("sales", Which(None, "2026-07-01"), states={TaskState.SUCCESS})
+        shown = clearing.preview(world.deployment, wish)
+        assert shown.tasks == 6
+        marks.mark(world.deployment, "sales", "2026-07-02", "load", TaskState.FAILED)
+        with pytest.raises(Conflict, match="not what was shown"):
+            clearing.clear(world.deployment, wish, shown)
+        assert world.value("select count(*) from task_hot") == 0
+        shown = clearing.preview(world.deployment, wish)
+        assert clearing.clear(world.deployment, wish, shown).runs == shown.runs
+
+    def test_a_dag_that_is_paused_keeps_them_queued(self, world: World) -> None:
+        self.dated(world, 1)
+        world.finish()
+        world.rows("update dag set paused = true returning 1")
+        assert clear(world).paused
+        world.schedule()
+        assert world.value("select state from run") == "queued"
+
+
+class TestVersions:
+    def renew(self, world: World) -> None:
+        tasks = (
+            TaskSpec(task_id="check", operator="BashOperator", upstream=("extract",)),
+            TaskSpec(task_id="extract", operator="BashOperator", retries=4, pool="wide"),
+            TaskSpec(task_id="report", operator="BashOperator", upstream=("check",)),
+        )
+        world.rows("insert into pool (name, slots) values ('wide', -1) returning 1")
+        world.define("sales", tasks)
+
+    def test_the_latest_unless_told_otherwise(self, world: World) -> None:
+        run_id = start(world)
+        world.finish({"load": TaskState.FAILED})
+        self.renew(world)
+        done = clear(world)
+        (run,) = done.runs
+        assert (run.version_before, run.version) == (1, 2)
+        assert set(changes(done)[0]) == {"extract", "report"}
+        assert run.added == ["check"]
+        assert world.value("select version from run") == 2
+        world.schedule()
+        claimed = world.claim()["extract"]
+        assert (claimed.try_number, claimed.max_tries) == (2, 6)
+        assert world.value("select pool from task_hot where task_id = 'extract'") == "wide"
+        world.end(claimed)
+        world.finish()
+        # What the new version does not have stays as it was, and does not count any more.
+        assert world.states(run_id) == {
+            "check": "success", "extract": "success", "load": "failed", "report": "success",
+        }  # fmt: skip
+        assert world.value("select state from run") == "success"
+        assert sound(world)
+
+    def test_the_runs_own(self, world: World) -> None:
+        run_id = start(world)
+        world.finish({"load": TaskState.FAILED})
+        self.renew(world)
+        done = clear(world, version="run")
+        assert done.runs[0].version == 1
+        world.finish()
+        assert world.states(run_id) == dict.fromkeys(CHAIN, "success")
+
+    def test_unfinished_tasks_that_vanished_are_stopped_and_skipped(self, world: World) -> None:
+        run_id = start(world)
+        world.end(world.claim()["extract"])
+        world.schedule()
+        load = world.claim()["load"]
+        self.renew(world)
+        done = clear(world)
+        assert [(one.task_id, one.before, one.after) for one in done.runs[0].dropped] == [
+            ("load", "running", "skipped")
+        ]
+        assert world.states(run_id) == {"extract": "none", "load": "skipped"}
+        assert world.end(load) == set()
+        world.finish()
+        assert world.states(run_id) == {
+            "check": "success", "extract": "success", "load": "skipped", "report": "success",
+        }  # fmt: skip
+        assert sound(world)
+
+    def test_a_task_that_only_the_old_version_has(self, world: World) -> None:
+        start(world)
+        world.finish()
+        self.renew(world)
+        with pytest.raises(NotFound, match="in its latest version, 2") as caught:
+            clear(world, tasks="load")
+        assert "--version run" in caught.value.hint
+        assert set(changes(clear(world, tasks="load", version="run"))[0]) == {"load"}
+
+    def test_a_ready_task_waits_where_the_new_version_says(self, world: World) -> None:
+        world.rows("insert into pool (name, slots) values ('old', 1), ('new', 1) returning 1")
+
+        def tasks(pool: str) -> list[TaskSpec]:
+            return [TaskSpec(task_id=name, operator="X", pool=pool) for name in ("a", "b", "c")]
+
+        run_id = start(world, tasks=tasks("old"))
+        world.claim()
+        assert world.states(run_id) == {"a": "running", "b": "scheduled", "c": "scheduled"}
+        world.define("sales", tasks("new"))
+        clear(world, tasks="a")
+        assert dict(world.rows("select task_id, pool from task_hot")) == {
+            "a": "old", "b": "new", "c": "new",
+        }  # fmt: skip
+        world.schedule()
+        assert world.states(run_id) == {"a": "restarting", "b": "queued", "c": "scheduled"}
+        assert sound(world)
+
+
+def test_schedulers_are_told(world: World) -> None:
+    start(world)
+    world.finish()
+    listener = Listener(world.dsn, (WAKE,))
+    clear(world)
+    assert wait_until(listener.drain, "the notification to schedulers") == {WAKE}
+    listener.close()
