@@ -62,6 +62,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
     # A list of DAGs needs no graph, and is asked for most often.
     from flow.graph.plan import upcoming
     from flow.ops.next_runs import in_zone
+    from flow.ops.pools import warnings
     from flow.ops.references import find_dag, load_graph
 
     conn = deployment.conn
@@ -83,7 +84,10 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
             next_runs=in_zone(graph.spec, (one.interval for one in planned)),
             versions=dags.versions(conn, dag_id, SHOWN_VERSIONS),
             error=file.error if file else None,
-            warnings=file.warnings if file else [],
+            warnings=[
+                *(file.warnings if file else []),
+                *(text for one, _, text in warnings(conn, dag.file) if one == dag_id),
+            ],
         )
 
 
