@@ -115,7 +115,7 @@ begin
           and t.priority = l.priority and t.turn >= 0 order by t.turn limit 1)) end as clock
     from unnest(line_pools, line_executors, line_queues, line_priorities)
       with ordinality as l(pool, executor, queue, priority, number))
-  select coalesce(array_agg(greatest(l.clock, f.stride + case
+  select coalesce(array_agg(f.stride + greatest(l.clock, case
     when f.alone then null
     when l.pool is null then (
       select max(w.rank) from run r, lateral (

@@ -1,12 +1,13 @@
 """Places in the order in which waiting tasks of equal priority are let through.
 
 Tasks wait in *lines*: ready ones for slots of a pool, queued ones for a worker of their queue, and
-in each line those of a higher priority go first. Within one priority DAGs take turns by start-time
-fair queueing (Goyal, Vin and Cheng 1996): each task gets a place when it starts to wait, and the
+in each line those of a higher priority go first. Within one priority DAGs take turns by
+self-clocked fair queueing (Golestani 1994): each task gets a place when it begins to wait, and the
 line is served in order of place. The line's *clock* is the place of what is being served. A task
-of a DAG that has nothing in the line starts at the clock; each further one of the same DAG stands
-its *stride* behind the one before it. So a DAG with 10,000 tasks and one with 3 alternate, however
-much earlier the 10,000 came, and a DAG gains nothing by having waited for something else meanwhile.
+stands its *stride* behind the clock, or behind the last task of the same DAG that waits there,
+whichever is further back. So a DAG with 10,000 tasks and one with 3 alternate, however much earlier the 10,000
+came; tasks that become ready one after the other have no more turns than those that wait together;
+and a DAG gains nothing by having waited for something else meanwhile.
 
 A stride is slots divided by share: what takes twice the slots has half the turns, and a share of 2
 has twice as many. The share of a task is that of its DAG times that of its owner. The tasks of
@@ -52,8 +53,7 @@ def first_place(clock: int | None, last: int | None, stride: int) -> int:
     `clock` is that of the line, None when nothing is or was in it; `last` the greatest place of the
     DAG's own tasks that wait there, None when there are none.
     """
-    behind_own = 0 if last is None else last + stride
-    return max(clock or 0, behind_own)
+    return max(clock or 0, last or 0) + stride
 
 
 def offsets(waiting: Iterable[tuple[int, int]]) -> list[int]:

@@ -15,7 +15,6 @@ LISTS = [
     ("dags", "errors"),
     ("runs", "list"),
     ("pools", "list"),
-    ("pools", "show", "default_pool"),
     ("vars", "list"),
     ("conns", "list"),
     ("db", "check"),
