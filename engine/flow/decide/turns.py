@@ -5,9 +5,9 @@ in each line those of a higher priority go first. Within one priority DAGs take 
 self-clocked fair queueing (Golestani 1994): each task gets a place when it begins to wait, and the
 line is served in order of place. The line's *clock* is the place of what is being served. A task
 stands its *stride* behind the clock, or behind the last task of the same DAG that waits there,
-whichever is further back. So a DAG with 10,000 tasks and one with 3 alternate, however much earlier the 10,000
-came; tasks that become ready one after the other have no more turns than those that wait together;
-and a DAG gains nothing by having waited for something else meanwhile.
+whichever is further back. So a DAG with 10,000 tasks and one with 3 alternate, however much earlier
+the 10,000 came; tasks that become ready one after the other have no more turns than those that wait
+together; and a DAG gains nothing by having waited for something else meanwhile.
 
 A stride is slots divided by share: what takes twice the slots has half the turns, and a share of 2
 has twice as many. The share of a task is that of its DAG times that of its owner. The tasks of
