@@ -146,8 +146,13 @@ limit {LIMIT}
 # A pool may be fuller than its size only through being shrunk: then nothing was admitted since.
 _POOLS_HOLD = f"""
 select p.name, sum(t.pool_slots) || ' slots are taken of ' || p.slots
-from pool p join task_hot t on t.pool = p.name
-where p.slots >= 0 and t.state in ('queued', 'running', 'restarting')
+from pool p join (
+  select pool, pool_slots, queued_at from task_hot
+  where state in ('queued', 'running', 'restarting')
+  union all
+  select pool, pool_slots, queued_at from task_hot
+  where keeps_slot and state not in ('queued', 'running', 'restarting')) as t on t.pool = p.name
+where p.slots >= 0
 group by p.name, p.slots
 having sum(t.pool_slots) > p.slots and max(t.queued_at) > coalesce(
   (select max(a.at) from audit a where a.verb = 'pools.set' and a.target = p.name), '-infinity')

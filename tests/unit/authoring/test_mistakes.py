@@ -118,6 +118,12 @@ IN_DAG = [
         "priority_weight must be a whole",
         "",
     ),
+    (
+        "EmptyOperator(task_id='t', max_active_tis_per_dag=0)",
+        INVALID,
+        "max_active_tis_per_dag must be at least 1",
+        "",
+    ),
     ("EmptyOperator(task_id='t', pool_slots=0)", INVALID, "pool_slots must be at least 1", ""),
     ("EmptyOperator(task_id='t', weight_rule='up')", INVALID, "no weight rule 'up'", "upstream"),
     (
