@@ -19,9 +19,9 @@ NEEDS = ["flow dags warnings", "flow why"]  # the warnings of all DAGs, and a ta
 
 BREAKS = [
     Break(
-        "engine/flow/store/gates.py",
-        "    locked |= {name: 0 for name in names if name not in locked and name not in known}\n",
-        "",
+        "engine/flow/decide/admit.py",
+        "        if one.slots and self.pools.get(one.pool, one.slots) < one.slots:\n",
+        "        if one.slots and self.pools.get(one.pool, 1) < 1:\n",
     ),
     Break(
         "engine/flow/store/pools.py",
