@@ -130,7 +130,7 @@ ENTRIES = (
         "pools",
         "flow_cli.commands.pools",
         Panel.SETTINGS,
-        "List, set and delete pools, the limits that tasks of all DAGs share.",
+        "List, show, set and delete pools, the limits that tasks of all DAGs share.",
     ),
     Entry(
         "vars",

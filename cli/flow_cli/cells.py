@@ -47,6 +47,8 @@ def written(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return ",".join(written(part) for part in value)
+    if isinstance(value, dict):
+        return ",".join(f"{name}={written(part)}" for name, part in value.items())
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 

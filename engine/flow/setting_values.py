@@ -17,6 +17,8 @@ Reader = Callable[[object, "Path"], object]
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
+LEAST_WEIGHT = 0.001
+MOST_WEIGHT = 1000.0
 _SECONDS_IN = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 
 
@@ -98,6 +100,27 @@ def share(value: object, base: Path) -> float:
     if number is not None and 0 < number < 1:
         return number
     raise ValueError("a share between 0 and 1, such as 0.1")
+
+
+def weight(value: object, base: Path) -> float:
+    """A share of something that others have shares of too."""
+    number = _number(value)
+    if number is not None and LEAST_WEIGHT <= number <= MOST_WEIGHT:
+        return number
+    raise ValueError(f"a number from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}")
+
+
+def weights(value: object, base: Path) -> dict[str, float]:
+    """A table of names and shares; in an environment variable `a=2,b=0.5`."""
+    if isinstance(value, str):
+        pairs = (part.rpartition("=") for part in value.split(",") if part.strip())
+        value = {name.strip(): number for name, _, number in pairs}
+    if not isinstance(value, dict) or "" in value:
+        raise ValueError("a table of names and numbers, such as { sales = 2 }")
+    try:
+        return {str(name): weight(number, base) for name, number in value.items()}
+    except ValueError as error:
+        raise ValueError(f"a table of names and numbers, each {error}") from None
 
 
 def time_zone(value: object, base: Path) -> str:

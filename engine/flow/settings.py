@@ -72,6 +72,15 @@ class SchedulerSettings(NamedTuple):
 
     poll_interval: float
     sweep_interval: float
+    starvation_after: float
+
+
+class SharesSettings(NamedTuple):
+    """Shares of what is scarce, by DAG id and by owner; 1 where nothing is said."""
+
+    dags: Mapping[str, float]
+    owners: Mapping[str, float]
+    backfills: float
 
 
 class SecretsSettings(NamedTuple):
@@ -90,6 +99,7 @@ class Settings(NamedTuple):
     worker: WorkerSettings
     parse: ParseSettings
     scheduler: SchedulerSettings
+    shares: SharesSettings
     secrets: SecretsSettings
 
 
@@ -120,6 +130,7 @@ SECTIONS: Mapping[str, Callable[..., object]] = {
     "worker": WorkerSettings,
     "parse": ParseSettings,
     "scheduler": SchedulerSettings,
+    "shares": SharesSettings,
     "secrets": SecretsSettings,
 }
 
@@ -242,6 +253,32 @@ _ENTRIES = (
         60,
         values.seconds,
         "Seconds between two sweeps for unfinished runs that nothing would wake.",
+    ),
+    Setting(
+        "scheduler.starvation_after",
+        600,
+        values.seconds,
+        "Seconds after which a task that waits for a slot or a worker goes before all others.",
+    ),
+    Setting(
+        "shares.dags",
+        {},
+        values.weights,
+        "Shares of DAGs in pools and queues among tasks of equal priority: DAG id = number."
+        " A DAG that is not named has 1.",
+    ),
+    Setting(
+        "shares.owners",
+        {},
+        values.weights,
+        "Shares of owners: owner = number. The share of a task is that of its DAG times that of"
+        " its owner.",
+    ),
+    Setting(
+        "shares.backfills",
+        0.25,
+        values.weight,
+        "Share of a backfill beside the other runs of its DAG.",
     ),
     Setting(
         "secrets.key_file",

@@ -46,7 +46,7 @@ def measure(results: Results, reduced: bool) -> None:
             for size in (SMALL, large)
         ]
         hashes = store_specs(conn, specs)
-        store_dags(conn, hashes, cursor=None, due=lambda number: None)
+        store_dags(conn, specs, hashes, cursor=None, due=lambda number: None)
         scheduler = flow.start("schedule")
         flow.await_roles(conn, "schedule")
         sizes = {spec.dag_id: len(spec.tasks) for spec in specs}

@@ -24,7 +24,8 @@ def measure(results: Results, reduced: bool) -> None:
     dags, due = (2_000, 800) if reduced else (20_000, 8_000)
     with deployment() as flow, flow.connect() as conn:
         floors = [flow.floor("burst", "--dags", dags, "--due", due) for _ in range(3)]
-        hashes = store_specs(conn, [rooted_spec(number) for number in range(dags)])
+        specs = [rooted_spec(number) for number in range(dags)]
+        hashes = store_specs(conn, specs)
         flow.start("schedule")
         flow.start("work", "--slots", "0")
         flow.await_roles(conn, "schedule", "work")
@@ -33,6 +34,7 @@ def measure(results: Results, reduced: bool) -> None:
         later = midnight + timedelta(days=400)
         store_dags(
             conn,
+            specs,
             hashes,
             cursor=midnight - timedelta(days=1),
             due=lambda number: moment if number < due else later,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from flow.graph import DagSpec, TaskSpec, encode, head, spec_hash
+from flow.graph.index import binding_run_limit, pools_of
 from flow.store.connect import Conn
 from flow.timetables import parse
 
@@ -51,6 +53,7 @@ def store_specs(conn: Conn, specs: Sequence[DagSpec]) -> dict[str, str]:
 
 def store_dags(
     conn: Conn,
+    specs: Sequence[DagSpec],
     hashes: Mapping[str, str],
     *,
     cursor: datetime | None,
@@ -64,7 +67,7 @@ def store_dags(
     )
     with conn.transaction(), conn.cursor() as rows:
         with rows.copy(f"copy dag ({names}) from stdin") as copy:
-            for number, dag_id in enumerate(hashes):
+            for number, dag_id in enumerate(spec.dag_id for spec in specs):
                 moment = due(number)
                 start = moment - timedelta(days=1) if moment else None
                 copy.write_row(
@@ -72,8 +75,12 @@ def store_dags(
                      max_active_runs, cursor, start, moment, moment)
                 )  # fmt: skip
         with rows.copy(
-            "copy dag_version (dag_id, number, spec_hash, code_hash, bundle) from stdin"
+            "copy dag_version (dag_id, number, spec_hash, code_hash, bundle, max_active_tasks, "
+            "pools) from stdin"
         ) as copy:
-            for dag_id, hash_ in hashes.items():
-                copy.write_row((dag_id, 1, hash_, "code", "local"))
+            for spec in specs:
+                copy.write_row(
+                    (spec.dag_id, 1, hashes[spec.dag_id], "code", "local", binding_run_limit(spec),
+                     json.dumps(pools_of(spec)))
+                )  # fmt: skip
     conn.execute("vacuum analyze dag, dag_version")

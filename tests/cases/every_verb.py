@@ -65,6 +65,7 @@ VERBS = {
     "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),
     "xcom get": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, TASK, "--key", "nope")),
     "pools list": Verb(whole=(POOL,)),
+    "pools show": Verb((POOL,), whole=(POOL,), unknown=("nope",)),
     "pools set": Verb((POOL, "3"), whole=(POOL,)),
     "pools delete": Verb((POOL, "--dry-run"), whole=(POOL,), unknown=("nope", "--dry-run")),
     "vars list": Verb(whole=(VARIABLE,)),

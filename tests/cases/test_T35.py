@@ -37,7 +37,7 @@ BREAKS = [
     ),
     Break(
         "engine/flow/roles/schedule/sweep.py",
-        "        returned = gates.unqueue(conn)\n",
+        "        returned = candidates.unqueue(conn)\n",
         "        returned = 0\n",
     ),
 ]

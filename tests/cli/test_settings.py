@@ -97,6 +97,13 @@ def test_promised_defaults(place):
     assert place.load().settings.dags.paused_at_creation is True
 
 
+def test_shares_are_tables_of_names(place):
+    place.write('[shares.dags]\n"team.sales" = 2\n\n[shares.owners]\nann = 0.5\n')
+    assert place.load().settings.shares == ({"team.sales": 2.0}, {"ann": 0.5}, 0.25)
+    place.environ["FLOW_SHARES_DAGS"] = "sales=3, stock=0.1"
+    assert place.load().settings.shares.dags == {"sales": 3.0, "stock": 0.1}
+
+
 def test_home_of_root_and_of_others():
     assert default_home({"HOME": "/h"}, 0) == Path("/var/lib/flow")
     assert default_home({"HOME": "/h"}, 1000) == Path("/h/.local/share/flow")
@@ -258,6 +265,11 @@ def test_a_mistake_names_file_key_and_remedy(place, text, message, hint):
         'worker.task_user = ""',
         "dags.paused_at_creation = 1",
         "secrets.key_file = 5",
+        "shares.dags = 3",
+        "shares.owners = { ann = 0 }",
+        'shares.owners = { ann = "much" }',
+        "shares.backfills = -1",
+        "scheduler.starvation_after = 0",
     ],
 )
 def test_illegal_values_are_refused(place, text):

@@ -350,6 +350,7 @@ class TestVersions:
             TaskSpec(task_id="extract", operator="BashOperator", retries=4, pool="wide"),
             TaskSpec(task_id="report", operator="BashOperator", upstream=("check",)),
         )
+        world.rows("insert into pool (name, slots) values ('wide', -1) returning 1")
         world.define("sales", tasks)
 
     def test_the_latest_unless_told_otherwise(self, world: World) -> None:

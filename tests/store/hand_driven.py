@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from psycopg.types.json import Jsonb
+
 from flow.decide import Ending, after_failure
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
+from flow.graph.index import binding_run_limit, pools_of
 from flow.roles.schedule import Scheduler, Settings
 from flow.states import TaskState, TryState
 from flow.store import invariants, processes, specs, tries, wakeups
@@ -50,9 +53,9 @@ class World:
         for scheduler in self._schedulers:
             scheduler.conn.close()
 
-    def scheduler(self) -> Scheduler:
+    def scheduler(self, **fields) -> Scheduler:
         """A scheduler with a connection of its own; drive it with `run_once`."""
-        settings = Settings(dsn=self.dsn, listen_dsn=self.dsn, version="test")
+        settings = Settings(dsn=self.dsn, listen_dsn=self.dsn, version="test", **fields)
         made = Scheduler(settings, connect(self.dsn, name="test"))
         self._schedulers.append(made)
         return made
@@ -75,9 +78,10 @@ class World:
             ),
         )
         self.conn.execute(
-            """insert into dag_version (dag_id, number, spec_hash, code_hash, bundle)
-               values (%s, 1, %s, 'c', 'local')""",
-            (dag.dag_id, digest),
+            """insert into dag_version (dag_id, number, spec_hash, code_hash, bundle,
+                 max_active_tasks, pools)
+               values (%s, 1, %s, 'c', 'local', %s, %s)""",
+            (dag.dag_id, digest, binding_run_limit(dag), Jsonb(pools_of(dag))),
         )
 
     def pool(self, name: str, slots: int) -> None:

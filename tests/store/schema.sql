@@ -1,32 +1,37 @@
 -- What all migrations together make; written by `just schema`.
 
-CREATE FUNCTION public.add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[], reasons text[], profiles integer[], max_tries integer[], pools text[], pool_slots integer[], queues text[], executors text[], priorities integer[], retry_delays double precision[], retry_backoffs double precision[], max_retry_delays double precision[], execution_timeouts double precision[], fresh boolean) RETURNS void
+CREATE FUNCTION public.add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[], reasons text[], profiles integer[], max_tries integer[], pools text[], pool_slots integer[], queues text[], executors text[], priorities integer[], run_limits integer[], dag_limits integer[], retry_delays double precision[], retry_backoffs double precision[], max_retry_delays double precision[], execution_timeouts double precision[], strides integer[], flows integer[], behind bigint[], places bigint[], fresh boolean) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_nestloop TO 'off'
     AS $$
 -- First rows of tasks, whose run the caller holds or has made. What most tasks of a batch have in
 -- common (pool, queue, retries, …) comes once per distinct combination, as a profile. The plan
--- hashes the profiles: there may be one, or hundreds. `fresh`: the runs are new.
+-- hashes the profiles: there may be one, or hundreds. What begins to wait stands so far behind the
+-- place of its flow (find_places). `fresh`: the runs are new.
 #variable_conflict use_column
 declare
   at timestamptz := clock_timestamp();
 begin
   insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
-    queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout,
-    reason, scheduled_at, queued_at, ended_at)
+    queue, executor, priority, run_limit, dag_limit, retry_delay, retry_backoff, max_retry_delay,
+    execution_timeout, stride, rank, turn, reason, scheduled_at, queued_at, ended_at)
   select n.run_key, n.task_id, n.dag_id, n.state, (n.state in ('scheduled', 'queued'))::int,
-    p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay,
-    p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
+    p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit, p.dag_limit,
+    p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, coalesce(n.stride, 1000),
+    coalesce(places[n.flow] + n.behind, 0),
+    case when n.state = 'scheduled' then coalesce(places[n.flow] + n.behind, 0) else 0 end,
+    n.reason,
     case when n.state in ('scheduled', 'queued') then at end,
     case when n.state = 'queued' then at end,
     case when n.state not in ('scheduled', 'queued') then at end
-  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles)
-    as n(run_key, task_id, dag_id, state, reason, profile)
+  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
+      add_tasks.behind)
+    as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
   join unnest(add_tasks.max_tries, pools, add_tasks.pool_slots, queues, executors, priorities,
-      retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
-    with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
-      retry_backoff, max_retry_delay, execution_timeout, profile)
+      run_limits, dag_limits, retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
+    with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit,
+      dag_limit, retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
     on p.profile = n.profile;
   if not fresh then
     perform follow_tries(run_keys, task_ids);
@@ -41,7 +46,9 @@ CREATE FUNCTION public.claim_tasks(by_worker bigint, on_host text, for_executor 
     AS $$
 -- Sets up to `most` queued tasks of an executor and its queues running, in admission order, passing
 -- over what other workers are taking; index task_queue, of each queue no more than the limit: with
--- `queue = any(…)` every queued task was read and sorted for each claim. Opens the tries in the
+-- `queue = any(…)` every queued task was read and sorted for each claim. Places in different queues
+-- say nothing of each other, so tasks of one priority are taken by how far they stand from the head
+-- of their own queue. Opens the tries in the
 -- same statement, so a try that has a number and a start has a row.
 #variable_conflict use_column
 begin
@@ -53,7 +60,8 @@ begin
         where t.state = 'queued' and t.executor = for_executor and t.queue = s.name
         order by t.priority desc, t.rank, t.run_key, t.task_id limit most
         for update skip locked) as q
-    order by q.priority desc, q.rank, q.run_key, q.task_id limit most),
+    order by q.priority desc, q.rank - min(q.rank) over (partition by s.name, q.priority),
+      q.run_key, q.task_id limit most),
   claimed as (
     update task_hot t set state = 'running', claim = t.claim + 1, worker = by_worker,
       started_at = clock_timestamp(), reason = null, stop_reason = null
@@ -128,6 +136,58 @@ begin
   end loop;
 end $$;
 
+CREATE FUNCTION public.find_places(line_pools text[], line_executors text[], line_queues text[], line_priorities integer[], flow_lines integer[], flow_dags text[], flow_backfills boolean[], flow_alone boolean[], flow_strides integer[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_hashjoin TO 'off'
+    AS $$
+-- The place of the first task of each flow, that is of a DAG (its backfills are a flow of their own)
+-- in a line: in a queue where no pool is named, else in a pool. See flow.decide.turns.
+-- A line's clock. For a queue it is the first place in it (index task_queue): workers take whatever
+-- stands first. In a pool what stands first may be kept waiting by another limit, so it is the last
+-- place of what occupies the pool (index task_pool), and the first one only when nothing does.
+-- Raised tasks stand before all others, at negative places, and say nothing of a clock.
+-- The last place of a flow is looked up by run (indexes run_unfinished and task_unfinished).
+#variable_conflict use_column
+begin
+  return (with line as materialized (
+    select l.number, l.pool, l.executor, l.queue, l.priority, case when l.pool is null then (
+        select t.rank from task_hot t where t.state = 'queued' and t.executor = l.executor
+          and t.queue = l.queue and t.priority = l.priority and t.rank >= 0
+        order by t.rank limit 1)
+      else coalesce(greatest(
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'running'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1),
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'queued'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1)),
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'scheduled'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn limit 1)) end as clock
+    from unnest(line_pools, line_executors, line_queues, line_priorities)
+      with ordinality as l(pool, executor, queue, priority, number))
+  select coalesce(array_agg(f.stride + greatest(l.clock, case
+    when f.alone then null
+    when l.pool is null then (
+      select max(w.rank) from run r, lateral (
+        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
+          and t.state = 'queued' and t.priority = l.priority and t.queue = l.queue
+          and t.executor = l.executor and t.rank >= 0 order by t.rank desc limit 1) as w
+      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
+        and (r.backfill_id is not null) = f.backfill)
+    else (
+      select max(w.rank) from run r, lateral (
+        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
+          and t.state = 'scheduled' and t.priority = l.priority and t.pool = l.pool
+          and t.rank >= 0 order by t.rank desc limit 1) as w
+      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
+        and (r.backfill_id is not null) = f.backfill)
+    end, 0) order by f.number), '{}')
+  from unnest(flow_lines, flow_dags, flow_backfills, flow_alone, flow_strides)
+      with ordinality as f(line, dag_id, backfill, alone, stride, number)
+    join line l on l.number = f.line);
+end $$;
+
 CREATE FUNCTION public.follow_tries(run_keys bigint[], task_ids text[]) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
@@ -166,17 +226,19 @@ CREATE FUNCTION public.new_run_key() RETURNS bigint
        + nextval('run_sequence') % 1048576
 $$;
 
-CREATE FUNCTION public.open_gates() RETURNS TABLE(now timestamp with time zone, served text[], limited text[])
+CREATE FUNCTION public.open_gates() RETURNS TABLE(now timestamp with time zone, served text[], unlimited text[])
     LANGUAGE plpgsql
     AS $$
--- Database time, what live workers serve ("executor queue"), and the pools that have a size.
+-- Database time, what live workers serve ("executor queue"), and the pools that have no size: no
+-- pool gets one before the caller's transaction has ended.
 #variable_conflict use_column
 begin
+  perform pg_advisory_xact_lock_shared(hashtext('flow.pool_sizes'));
   return query select clock_timestamp(),
     (select coalesce(array_agg(distinct executor || ' ' || queue), '{}')
        from process, unnest(queues) as queue
        where role = 'work' and ended_at is null and not draining),
-    (select coalesce(array_agg(name), '{}') from pool where slots >= 0);
+    (select coalesce(array_agg(name), '{}') from pool where slots < 0);
 end $$;
 
 CREATE FUNCTION public.report_tries(run_keys bigint[], task_ids text[], map_paths text[], claims integer[], states text[], try_states text[], reasons text[], delays double precision[], agains boolean[], pids integer[], logs text[], exit_codes integer[], signals integer[], peaks bigint[], cpu_times double precision[], code_hashes text[], skips_ text[], values_ text[]) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer)
@@ -224,6 +286,7 @@ begin
       queued_at = case when c.again or c.cleared then null else t.queued_at end,
       started_at = case when c.cleared then null else t.started_at end,
       ended_at = case when c.again or c.cleared then null else clock_timestamp() end,
+      rank = case when c.again then t.turn else t.rank end, keeps_slot = false,
       skips = string_to_array(c.skips, ',')
     from current c
     where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
@@ -256,7 +319,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean, backfill boolean, limited boolean)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -301,7 +364,9 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained,
+    r.backfill_id is not null,
+    (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
@@ -457,6 +522,8 @@ CREATE TABLE public.dag_version (
     code_hash text NOT NULL,
     bundle text NOT NULL,
     bundle_version text,
+    max_active_tasks integer,
+    pools jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT dag_version_number_check CHECK ((number >= 1))
 );
@@ -628,6 +695,11 @@ CREATE TABLE public.task_history (
     executor text NOT NULL,
     priority integer NOT NULL,
     rank bigint DEFAULT 0 NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    stride integer DEFAULT 1000 NOT NULL,
+    run_limit integer,
+    dag_limit integer,
+    keeps_slot boolean DEFAULT false NOT NULL,
     held boolean DEFAULT false NOT NULL,
     retry_delay double precision DEFAULT 0 NOT NULL,
     retry_backoff double precision DEFAULT 0 NOT NULL,
@@ -644,7 +716,9 @@ CREATE TABLE public.task_history (
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
+    CONSTRAINT task_hot_dag_limit_check CHECK ((dag_limit >= 1)),
     CONSTRAINT task_hot_pool_slots_check CHECK ((pool_slots >= 1)),
+    CONSTRAINT task_hot_run_limit_check CHECK ((run_limit >= 1)),
     CONSTRAINT task_hot_state_check CHECK ((state = ANY (ARRAY['none'::text, 'scheduled'::text, 'queued'::text, 'running'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'up_for_retry'::text, 'up_for_reschedule'::text, 'deferred'::text, 'awaiting_input'::text, 'restarting'::text, 'upstream_failed'::text, 'removed'::text]))),
     CONSTRAINT task_owner CHECK (((state = ANY (ARRAY['running'::text, 'restarting'::text])) = (worker IS NOT NULL))),
     CONSTRAINT task_queued CHECK (((state <> 'queued'::text) OR ((queued_at IS NOT NULL) AND (try_number >= 1))))
@@ -667,6 +741,11 @@ CREATE TABLE public.task_hot (
     executor text NOT NULL,
     priority integer NOT NULL,
     rank bigint DEFAULT 0 NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    stride integer DEFAULT 1000 NOT NULL,
+    run_limit integer,
+    dag_limit integer,
+    keeps_slot boolean DEFAULT false NOT NULL,
     held boolean DEFAULT false NOT NULL,
     retry_delay double precision DEFAULT 0 NOT NULL,
     retry_backoff double precision DEFAULT 0 NOT NULL,
@@ -683,7 +762,9 @@ CREATE TABLE public.task_hot (
     reason text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
+    CONSTRAINT task_hot_dag_limit_check CHECK ((dag_limit >= 1)),
     CONSTRAINT task_hot_pool_slots_check CHECK ((pool_slots >= 1)),
+    CONSTRAINT task_hot_run_limit_check CHECK ((run_limit >= 1)),
     CONSTRAINT task_hot_state_check CHECK ((state = ANY (ARRAY['none'::text, 'scheduled'::text, 'queued'::text, 'running'::text, 'success'::text, 'failed'::text, 'skipped'::text, 'up_for_retry'::text, 'up_for_reschedule'::text, 'deferred'::text, 'awaiting_input'::text, 'restarting'::text, 'upstream_failed'::text, 'removed'::text]))),
     CONSTRAINT task_owner CHECK (((state = ANY (ARRAY['running'::text, 'restarting'::text])) = (worker IS NOT NULL))),
     CONSTRAINT task_queued CHECK (((state <> 'queued'::text) OR ((queued_at IS NOT NULL) AND (try_number >= 1))))
@@ -706,6 +787,11 @@ CREATE VIEW public.task AS
     task_hot.executor,
     task_hot.priority,
     task_hot.rank,
+    task_hot.turn,
+    task_hot.stride,
+    task_hot.run_limit,
+    task_hot.dag_limit,
+    task_hot.keeps_slot,
     task_hot.held,
     task_hot.retry_delay,
     task_hot.retry_backoff,
@@ -737,6 +823,11 @@ UNION ALL
     task_history.executor,
     task_history.priority,
     task_history.rank,
+    task_history.turn,
+    task_history.stride,
+    task_history.run_limit,
+    task_history.dag_limit,
+    task_history.keeps_slot,
     task_history.held,
     task_history.retry_delay,
     task_history.retry_backoff,
@@ -1038,7 +1129,9 @@ CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (s
 
 CREATE INDEX stopping_worker ON public.stopping USING btree (worker);
 
-CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, rank, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
+CREATE INDEX task_keeping ON public.task_hot USING btree (pool) WHERE keeps_slot;
+
+CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, turn, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));
 
 CREATE INDEX task_queue ON public.task_hot USING btree (executor, queue, priority DESC, rank, run_key, task_id) WHERE (state = 'queued'::text);
 

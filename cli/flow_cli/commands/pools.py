@@ -21,7 +21,7 @@ from flow_cli.pages import Command, examples, group
 from flow_cli.records import print_page, print_record, row_of
 
 app = group(
-    "List, set and delete pools, the limits that tasks of all DAGs share.",
+    "List, show, set and delete pools, the limits that tasks of all DAGs share.",
     "flow pools list",
     "flow pools set warehouse 4",
 )
@@ -52,6 +52,23 @@ def list_(
     with opened(context) as deployment:
         page = pools.page(deployment, row_limit(limit, every))
     print_page(Output(output), page, [row_of(pool) for pool in page.rows], COLUMNS, "pools")
+
+
+@app.command(cls=Command, epilog=examples("flow pools show warehouse"))
+def show(
+    context: typer.Context,
+    pool: PoolArgument,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """Show one pool: who holds its slots, who waits for them, and why."""
+    from flow.ops import pools
+    from flow_cli.pool_page import describe
+
+    with opened(context) as deployment:
+        found = pools.show(deployment, pool, row_limit(limit, every))
+    Output(output).lines(*describe(found))
 
 
 @app.command(
@@ -92,7 +109,7 @@ def delete(
     dry_run: DryRunOption = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
-    """Delete a pool that no unfinished task is in. Tasks that still name it have no limit then."""
+    """Delete a pool that no unfinished task is in. Tasks that still name it wait for it then."""
     from flow.ops import pools
     from flow_cli.confirm import confirm
 

@@ -25,7 +25,7 @@ def schedule(
     """
     from functools import partial
 
-    from flow.roles.schedule import Settings, serve
+    from flow.roles.schedule import Settings, Shares, serve
     from flow.store import locate
     from flow.version import VERSION
     from flow_cli.roles import listen_dsn, prepare
@@ -42,6 +42,8 @@ def schedule(
             lost_after=config.settings.worker.lost_after,
             poll=config.settings.scheduler.poll_interval,
             sweep=config.settings.scheduler.sweep_interval,
+            starvation_after=config.settings.scheduler.starvation_after,
+            shares=Shares(*config.settings.shares),
             revive=partial(locate.revive, config.settings),
         ),
         stop,

@@ -17,7 +17,13 @@ from flow.authoring.ids import legal_id
 from flow.authoring.node import Node
 from flow.authoring.origin import Origin, caller
 from flow.authoring.param import value_of
-from flow.authoring.task_arguments import backoff, trigger_rule, weight_rule, whole_number
+from flow.authoring.task_arguments import (
+    backoff,
+    optional_whole_number,
+    trigger_rule,
+    weight_rule,
+    whole_number,
+)
 from flow.authoring.xcom_arg import XComArg, references
 from flow.errors import InvalidDag
 from flow.graph.spec import (
@@ -116,6 +122,8 @@ class BaseOperator(Node, metaclass=OperatorType):
     queue: str
     pool: str
     pool_slots: int
+    max_active_tis_per_dag: int | None
+    max_active_tis_per_dagrun: int | None
     execution_timeout: timedelta | None
     on_execute_callback: tuple[Callback, ...]
     on_failure_callback: tuple[Callback, ...]
@@ -161,6 +169,8 @@ class BaseOperator(Node, metaclass=OperatorType):
         queue: str = DEFAULT_QUEUE,
         pool: str | None = None,
         pool_slots: int = 1,
+        max_active_tis_per_dag: int | None = None,
+        max_active_tis_per_dagrun: int | None = None,
         execution_timeout: timedelta | None = None,
         on_execute_callback: Callbacks = None,
         on_failure_callback: Callbacks = None,
@@ -205,6 +215,12 @@ class BaseOperator(Node, metaclass=OperatorType):
             queue=queue,
             pool=pool or DEFAULT_POOL,
             pool_slots=whole_number("pool_slots", pool_slots, where, least=1),
+            max_active_tis_per_dag=optional_whole_number(
+                "max_active_tis_per_dag", max_active_tis_per_dag, where, least=1
+            ),
+            max_active_tis_per_dagrun=optional_whole_number(
+                "max_active_tis_per_dagrun", max_active_tis_per_dagrun, where, least=1
+            ),
             execution_timeout=optional_duration(
                 "execution_timeout", execution_timeout, where, seconds=False
             ),

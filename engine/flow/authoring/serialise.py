@@ -103,6 +103,8 @@ def _task(task: BaseOperator) -> TaskSpec:
         pool_slots=task.pool_slots,
         queue=task.queue,
         executor=task.executor,
+        max_active_tis_per_dagrun=task.max_active_tis_per_dagrun,
+        max_active_tis_per_dag=task.max_active_tis_per_dag,
         start_date=start,
         end_date=end,
         depends_on_past=task.depends_on_past,

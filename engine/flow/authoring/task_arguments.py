@@ -43,6 +43,11 @@ def whole_number(name: str, value: object, where: Origin, *, least: int | None =
     return value
 
 
+def optional_whole_number(name: str, value: object, where: Origin, *, least: int) -> int | None:
+    """The same, or None."""
+    return None if value is None else whole_number(name, value, where, least=least)
+
+
 def backoff(value: object, where: Origin) -> float:
     """Multiplier of the retry delay; True is 2 (as in Airflow), False and 0 are a fixed delay."""
     if isinstance(value, bool):

@@ -50,8 +50,6 @@ TASK = Vocabulary(
         "executor_config": (None, {}),
         "inlets": (None, [], ()),
         "map_index_template": (None,),
-        "max_active_tis_per_dag": (None,),
-        "max_active_tis_per_dagrun": (None,),
         "outlets": (None, [], ()),
         "resources": (None,),
         "retry_policy": (None,),
@@ -62,11 +60,11 @@ TASK = Vocabulary(
     },
     gone={
         "execution_date": "write logical_date",
-        "max_active_tis": "write max_active_tis_per_dag, which is not supported yet",
+        "max_active_tis": "write max_active_tis_per_dag or max_active_tis_per_dagrun",
         "provide_context": "remove it: a callable gets the context values that it names",
         "schedule": "schedule belongs to the DAG",
         "schedule_interval": "schedule belongs to the DAG",
-        "task_concurrency": "it is called max_active_tis_per_dag, and is not supported yet",
+        "task_concurrency": "it is called max_active_tis_per_dag",
     },
     harmless=frozenset({"email_on_failure", "email_on_retry"}),
 )

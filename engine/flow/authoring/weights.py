@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from flow.graph.index import Graph
+from flow.graph.spec import HIGHEST_PRIORITY
 
-HIGHEST: Final = 2**31 - 1
+HIGHEST: Final = HIGHEST_PRIORITY
 LOWEST: Final = -(2**31)
 
 

@@ -1,6 +1,6 @@
 """Deciding, without I/O and without a clock: what may go, what is skipped, when a run is over."""
 
-from flow.decide.admit import Candidate, Room, admit
+from flow.decide.admit import Candidate, Refusal, Room, admit
 from flow.decide.after import (
     AfterTry,
     Ending,
@@ -16,10 +16,12 @@ from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
 from flow.decide.run import Decision, RunFacts, TaskChange, TaskStop, decide
 from flow.decide.stopping import deadline
+from flow.decide.turns import UNIT, Shares, offsets
 from flow.decide.view import TaskFacts, View
 
 __all__ = [
     "NO_PAST",
+    "UNIT",
     "AfterTry",
     "Candidate",
     "Code",
@@ -28,9 +30,11 @@ __all__ = [
     "Outlook",
     "Past",
     "Reason",
+    "Refusal",
     "RetryPolicy",
     "Room",
     "RunFacts",
+    "Shares",
     "Tally",
     "TaskChange",
     "TaskFacts",
@@ -43,6 +47,7 @@ __all__ = [
     "deadline",
     "decide",
     "lost",
+    "offsets",
     "orphaned_callback",
     "outlook",
     "retry_delay",

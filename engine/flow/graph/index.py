@@ -16,6 +16,24 @@ def starts_a_run(task: TaskSpec) -> bool:
     return not task.upstream or task.trigger_rule is TriggerRule.ALWAYS
 
 
+def limits_itself(task: TaskSpec) -> bool:
+    """Whether a task has a limit of its own, within a run or over all runs."""
+    return task.max_active_tis_per_dagrun is not None or task.max_active_tis_per_dag is not None
+
+
+def pools_of(spec: DagSpec) -> dict[str, int]:
+    """The pools of a DAG's tasks, and the most slots that one of them takes there."""
+    most: dict[str, int] = {}
+    for task in spec.tasks:
+        most[task.pool] = max(most.get(task.pool, 0), task.pool_slots)
+    return most
+
+
+def binding_run_limit(spec: DagSpec) -> int | None:
+    """How many tasks of one run may be active, or None where there are no more than that."""
+    return spec.max_active_tasks if spec.max_active_tasks < len(spec.tasks) else None
+
+
 def head(spec: DagSpec) -> DagSpec | None:
     """What deciding a fresh run needs of a spec: all of it but the tasks that wait for others.
 
@@ -87,9 +105,14 @@ class Graph:
         return tuple(task_id for task_id, below in self.downstream.items() if not below)
 
     @cached_property
-    def pools(self) -> frozenset[str]:
-        """The pools of its tasks."""
-        return frozenset(task.pool for task in self.spec.tasks)
+    def pools(self) -> dict[str, int]:
+        """The pools of its tasks, and the most slots that one of them takes there."""
+        return pools_of(self.spec)
+
+    @cached_property
+    def limits_tasks(self) -> bool:
+        """Whether a task has a limit of its own, within a run or over all runs."""
+        return any(limits_itself(task) for task in self.spec.tasks)
 
     @cached_property
     def order(self) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ import msgspec
 
 from flow.timetables import Never, Timetable
 
+HIGHEST_PRIORITY = 2**31 - 1
+"""What the weights of a DAG can add up to at most: the greatest int32."""
 DEFAULT_POOL = "default_pool"
 DEFAULT_QUEUE = "default"
 DEFAULT_EXECUTOR = "local"
@@ -61,6 +63,10 @@ class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
     queue: str = DEFAULT_QUEUE
     executor: str = DEFAULT_EXECUTOR
     priority: int = 1
+    max_active_tis_per_dagrun: int | None = None
+    """Limit of active instances of the task within one run; None is no limit."""
+    max_active_tis_per_dag: int | None = None
+    """Limit of active instances of the task over all runs of the DAG; None is no limit."""
     start_date: datetime | None = None
     """Runs of earlier logical dates pass the task over (`flow.decide.window`)."""
     end_date: datetime | None = None

@@ -160,7 +160,6 @@ def _wake(conn: Conn, dag_id: str, cancels: Sequence[_Cancel]) -> None:
     and of pools with a size. The DAG's other runs may have waited for one of these.
     """
     freed = {row.pool for one in cancels for row in one.rows if TaskState(row.state) in OCCUPYING}
-    limited = gates.read(conn).limited if freed else frozenset()
-    pools = [("pool", pool) for pool in sorted(freed & limited)]
-    wakeups.wake_named(conn, [("dag", dag_id), *pools])
+    gates.wake_freed(conn, freed)
+    wakeups.wake_named(conn, [("dag", dag_id)])
     wakeups.wake_running(conn, dag_id)

@@ -274,10 +274,8 @@ def _wake(conn: Conn, dag: StoredDag, planned: Sequence[Planned]) -> None:
     past.wake_followers(conn, [(one.found.run_key, None) for one in planned])
     going_on = [one.found.run_key for one in planned if not one.finished]
     wakeups.wake_runs(conn, [(run_key, None, None) for run_key in going_on])
-    freed = {pool for one in planned for pool in one.freed}
-    limited = gates.read(conn).limited if freed else frozenset()
-    pools = [("pool", pool) for pool in sorted(freed & limited)]
-    wakeups.wake_named(conn, [("dag", dag.dag_id), *pools])
+    gates.wake_freed(conn, (pool for one in planned for pool in one.freed))
+    wakeups.wake_named(conn, [("dag", dag.dag_id)])
 
 
 def _announce(change: Change, planned: Sequence[Planned]) -> None:

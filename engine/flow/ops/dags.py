@@ -66,6 +66,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
     # A list of DAGs needs no graph, and is asked for most often.
     from flow.graph.plan import upcoming
     from flow.ops.next_runs import in_zone
+    from flow.ops.pools import warnings
     from flow.ops.references import find_dag, load_graph
 
     conn = deployment.conn
@@ -89,7 +90,10 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
             versions=dags.versions(conn, dag_id, SHOWN_VERSIONS),
             error=file.error if file else None,
             timetable=dag_intervals.failed(conn, dag_id),
-            warnings=file.warnings if file else [],
+            warnings=[
+                *(file.warnings if file else []),
+                *(text for one, _, text in warnings(conn, dag.file) if one == dag_id),
+            ],
         )
 
 

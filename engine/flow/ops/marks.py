@@ -190,9 +190,7 @@ def _wake(conn: Conn, run: LockedRun, wanted: Sequence[_Target]) -> None:
     """Let a scheduler see what follows, and let pools hand out the slots that became free."""
     changed = sorted({one.reference.task_id for one in wanted})
     wakeups.wake_runs(conn, [(run.run_key, task_id, None) for task_id in changed])
-    freed = {one.pool for one in wanted if one.before in OCCUPYING}
-    limited = gates.read(conn).limited if freed else frozenset()
-    wakeups.wake_named(conn, [("pool", pool) for pool in sorted(freed & limited)])
+    gates.wake_freed(conn, (one.pool for one in wanted if one.before in OCCUPYING))
 
 
 def _announce(

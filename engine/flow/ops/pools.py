@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime
+from typing import Final, NamedTuple
 
 from flow.errors import Conflict, InvalidDag, NotFound, UsageError
 from flow.graph.check import check_id
 from flow.graph.spec import DEFAULT_POOL
 from flow.ops.deployment import Deployment
 from flow.ops.suggest import did_you_mean
-from flow.store import notify, pools, wakeups
-from flow.store.pools import Definition, Pool
+from flow.store import gates, notify, pools, wakeups
+from flow.store.connect import Conn
+from flow.store.pools import Definition, Holder, Misfit, Pool, Waiter
 from flow.store.read.page import Page, Total
 
 UNLIMITED: Final = -1
+
+
+class Waiting(NamedTuple):
+    """Ready tasks of one DAG that wait for slots of a pool, and why they do."""
+
+    dag_id: str
+    tasks: int
+    slots: int
+    priority: int
+    since: datetime
+    reason: str
+
+
+class PoolUse(NamedTuple):
+    """A pool with who holds its slots and who waits for them, by DAG."""
+
+    pool: Pool
+    holders: list[Holder]
+    waiting: list[Waiting]
 
 
 def page(deployment: Deployment, limit: int | None = None) -> Page[Pool]:
@@ -21,6 +42,55 @@ def page(deployment: Deployment, limit: int | None = None) -> Page[Pool]:
     with deployment.snapshot():
         rows, count = pools.page(deployment.conn, limit)
     return Page(rows, Total(count))
+
+
+def show(deployment: Deployment, name: str, limit: int | None = None) -> PoolUse:
+    """One pool, who holds it and who waits, at most `limit` DAGs of each. Raises `NotFound`."""
+    conn = deployment.conn
+    with deployment.snapshot():
+        pool = pools.one(conn, name)
+        if pool is None:
+            raise _unknown(deployment, name)
+        waiters = pools.waiters(conn, name, limit)
+        return PoolUse(pool, pools.holders(conn, name, limit), [_waiting(pool, w) for w in waiters])
+
+
+def why_waiting(name: str, size: int | None, free: int | None, slots: int) -> str:
+    """Why a task that needs so many slots of a pool waits; `size` None: there is no such pool."""
+    if size is None:
+        return f"there is no pool {name}; make it: flow pools set {name} N"
+    if size == 0:
+        return f"pool {name} has 0 slots: nothing starts"
+    if UNLIMITED < size < slots:
+        return f"needs {slots} of {size} slots: it can never start"
+    if free is not None and free < slots:
+        return f"needs {slots}, and {free} of {size} slots are open"
+    return "held back by another limit, or by those who come first"
+
+
+def warnings(conn: Conn, file: str | None = None) -> list[tuple[str, str, str]]:
+    """(dag_id, file, warning) of DAGs whose tasks can never get slots of the pool they name."""
+    return [
+        (one.dag_id, one.file, f"tasks in pool {one.pool}: {_reason(one)}")
+        for one in pools.misfits(conn, file)
+    ]
+
+
+def _reason(one: Misfit) -> str:
+    return why_waiting(one.pool, one.size, None, one.slots)
+
+
+def _waiting(pool: Pool, waiter: Waiter) -> Waiting:
+    reason = why_waiting(pool.name, pool.slots, pool.open, waiter.most_slots)
+    return Waiting(waiter.dag_id, waiter.tasks, waiter.slots, waiter.priority, waiter.since, reason)
+
+
+def _unknown(deployment: Deployment, name: str) -> NotFound:
+    names = [pool.name for pool in pools.page(deployment.conn, None)[0]]
+    return NotFound(
+        f"there is no pool {name!r}",
+        did_you_mean(name, names, "`flow pools list` shows all pools"),
+    )
 
 
 def set_(
@@ -39,6 +109,9 @@ def set_(
         raise UsageError(f"a pool cannot have {slots} slots", "use 0 or more, or -1 for no limit")
     conn = deployment.conn
     with deployment.change("pools.set") as change:
+        if slots != UNLIMITED:
+            # What is being queued as if the pool had no limit has to be seen by whoever counts it.
+            gates.freeze(conn)
         before = pools.lock(conn, name)
         old = before or Definition(slots, include_deferred=False, description="")
         after = Definition(
@@ -67,9 +140,7 @@ def delete(deployment: Deployment, name: str, *, dry_run: bool = False) -> Pool:
         before = pools.lock(conn, name)
         found = pools.one(conn, name)
         if before is None or found is None:
-            names = [pool.name for pool in pools.page(conn, None)[0]]
-            hint = did_you_mean(name, names, "`flow pools list` shows all pools")
-            raise NotFound(f"there is no pool {name!r}", hint)
+            raise _unknown(deployment, name)
         busy = found.running + found.queued + found.scheduled + found.deferred
         if busy:
             raise Conflict(

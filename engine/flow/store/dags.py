@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from psycopg.types.json import Jsonb
+
 from flow.graph import DagSpec, decode
+from flow.graph.index import binding_run_limit, pools_of
 from flow.graph.plan import cursor_from_now, plan
 from flow.store import clock, dag_files, dag_intervals, schedule, specs, wakeups
 from flow.store.connect import Conn
@@ -112,8 +115,9 @@ _UPDATE = f"update dag set ({_NAMES}) = ({_PLACES}) where dag_id = %(dag_id)s"
 _SET_VERSION = "update dag set version = %(number)s where dag_id = %(dag_id)s"
 
 _ADD_VERSION = """
-insert into dag_version (dag_id, number, spec_hash, code_hash, bundle)
-values (%(dag_id)s, %(number)s, %(spec_hash)s, %(code_hash)s, %(bundle)s)
+insert into dag_version (dag_id, number, spec_hash, code_hash, bundle, max_active_tasks, pools)
+values (%(dag_id)s, %(number)s, %(spec_hash)s, %(code_hash)s, %(bundle)s, %(max_active_tasks)s,
+  %(pools)s)
 """
 
 _HIDE = """
@@ -225,6 +229,8 @@ class _Storing:
             "spec_hash": definition.spec_hash,
             "code_hash": self._file.code_hash,
             "bundle": self._file.bundle,
+            "max_active_tasks": binding_run_limit(definition.spec),
+            "pools": Jsonb(pools_of(definition.spec)),
         }
         self._conn.execute(_ADD_VERSION, values)
         self._stored.versions[definition.spec.dag_id] = number

@@ -1,16 +1,25 @@
-"""What limits admission: live workers, pools, and what occupies them."""
+"""What limits admission: live workers, pools, limits of runs, DAGs and tasks, and their use.
+
+Counts are exact in a statement after the lock of what they are about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from psycopg import Cursor
 
-from flow.decide import Candidate
-from flow.store import arrays
 from flow.store.connect import Conn, Row
+
+# Time, served queues and unlimited pools in one answer. Whoever reads it may queue tasks of
+# unlimited pools without looking at the pools again: until the end of its transaction it shares an
+# advisory lock, which keeps none of its like waiting. Only `freeze` waits for those that are under
+# way, so that a pool that gets a size knows all that is in it.
+READ: Final = "select now, served, unlimited from open_gates()"
+
+_FREEZE = "select pg_advisory_xact_lock(hashtext('flow.pool_sizes'))"
 
 
 class Gates(NamedTuple):
@@ -19,12 +28,9 @@ class Gates(NamedTuple):
     now: datetime
     served: frozenset[tuple[str, str]]
     """(executor, queue) pairs that a live worker serves."""
-    limited: frozenset[str]
-    """Pools that have a size; all others are unlimited."""
+    unlimited: frozenset[str]
+    """Pools without a size. A pool that is not among them has one, or does not exist."""
 
-
-# Three answers in one: time, served queues, limited pools. Locks nothing.
-READ = "select now, served, limited from open_gates()"
 
 # Active tasks of some runs; index task_unfinished. Exact under the runs' locks.
 _ACTIVE_IN_RUNS = """
@@ -40,114 +46,69 @@ where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'rest
 group by dag_id
 """
 
-# The best ready tasks of some runs that a live worker serves and whose pool has no size; index
-# task_unfinished gives each run's in order. What cannot go takes no place of what can.
-_READY_IN_RUNS = """
-select f.run_key, f.task_id, f.map_path, f.dag_id, f.pool, f.pool_slots, f.queue, f.executor
-from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[], %(limits)s::int[])
-    as k(run_key, dag_id, room),
-  lateral (select * from task_hot t where t.dag_id = k.dag_id and t.run_key = k.run_key
-    and t.state = 'scheduled' and not t.held and t.pool <> all(%(limited)s::text[])
-    and t.executor || ' ' || t.queue = any(%(served)s::text[])
-    order by t.priority desc, t.rank, t.task_id limit k.room) as f
-order by f.priority desc, f.rank, f.run_key, f.task_id
+# Active instances by run of some tasks of DAGs; index task_unfinished. Exact within a run under its
+# lock, over all runs under the DAG's.
+_ACTIVE_BY_TASK = """
+select dag_id, task_id, run_key, count(*) from task_hot
+where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'restarting')
+  and (dag_id, task_id) in (
+    select dag_id, task_id from unnest(%(dag_ids)s::text[], %(task_ids)s::text[])
+      as k(dag_id, task_id))
+group by dag_id, task_id, run_key
 """
 
-# Which of some pools ready tasks of some runs wait for; index task_unfinished.
-_POOLS_WAITED_FOR = """
-select distinct k.pool
-from unnest(%(run_keys)s::bigint[], %(dag_ids)s::text[], %(pools)s::text[])
-  as k(run_key, dag_id, pool)
-where exists (select from task_hot t where t.dag_id = k.dag_id and t.run_key = k.run_key
-  and t.state = 'scheduled' and not t.held and t.pool = k.pool)
-"""
-
-# A page of ready tasks in admission order, after a given place. `scope` narrows to a pool, a DAG or
-# a queue; index task_pool for pools, task_unfinished for DAGs.
-_READY = """
-select run_key, task_id, map_path, dag_id, pool, pool_slots, queue, executor, priority, rank
-from task_hot
-where state = 'scheduled' and not held
-  and (%(pool)s::text is null or pool = %(pool)s)
-  and (%(dag)s::text is null or dag_id = %(dag)s)
-  and (%(queue)s::text is null or queue = %(queue)s)
-  and (%(after_run)s::bigint is null or (-priority, rank, run_key, task_id, map_path)
-    > (-%(after_priority)s::int, %(after_rank)s::bigint, %(after_run)s::bigint,
-       %(after_task)s::text, %(after_path)s::int[]))
-order by priority desc, rank, run_key, task_id, map_path
-limit %(limit)s
-"""
-
-# DAGs that have a limit over all their runs, locked in order of id.
+# DAGs in order of id, for their limits over all runs; null: it has none itself, a task of it has.
 _LOCK_DAGS = """
 select dag_id, concurrency from dag
-where dag_id = any(%(dag_ids)s::text[]) and concurrency is not null
+where dag_id = any(%(dag_ids)s::text[])
+  and (concurrency is not null or dag_id = any(%(limiting_tasks)s::text[]))
 order by dag_id for no key update skip locked
 """
 
-_DAG_LIMITS = """
-select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and concurrency is not null
+_LIMITED_DAGS = """
+select dag_id from dag where dag_id = any(%(dag_ids)s::text[])
+  and (concurrency is not null or dag_id = any(%(limiting_tasks)s::text[]))
 """
 
-# Pools with a size, locked in order of name; whoever comes second waits, since this is short. Who
-# holds pools already does not wait for more of them: two such could wait for each other.
+# Runs in order of key, for their limits; one that another scheduler holds is passed over.
+_LOCK_RUNS = """
+select run_key from run
+where run_key = any(%(run_keys)s::bigint[]) and state = 'running' and not paused
+order by run_key for no key update skip locked
+"""
+
+# Pools with a size, in order of name. Who comes second does not wait: what it has read is being
+# admitted by the first.
 _LOCK_POOLS = """
 select name, slots from pool where name = any(%(names)s::text[]) and slots >= 0
-order by name for no key update
+order by name for no key update skip locked
 """
-_LOCK_MORE_POOLS = f"{_LOCK_POOLS} skip locked"
 
-_SIZED_POOLS = "select name from pool where name = any(%(names)s::text[]) and slots >= 0"
+# All pools of those names: one that is not there admits nothing.
+_SIZES = "select name, slots from pool where name = any(%(names)s::text[])"
 
-# Slots in use, counted live in a statement after the lock; index task_pool.
+# Slots in use, counted live in a statement after the lock; indexes task_pool and task_keeping.
 _POOL_USE = """
-select pool, sum(pool_slots) from task_hot
-where pool = any(%(names)s::text[]) and state in ('queued', 'running', 'restarting') group by pool
+select pool, sum(slots) from (
+  select pool, pool_slots as slots from task_hot
+  where pool = any(%(names)s::text[]) and state in ('queued', 'running', 'restarting')
+  union all
+  select pool, pool_slots from task_hot
+  where pool = any(%(names)s::text[]) and keeps_slot
+    and state not in ('queued', 'running', 'restarting')) as used
+group by pool
 """
 
-_QUEUE = """
-update task_hot t set state = 'queued', queued_at = clock_timestamp()
-from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[])
-  as k(run_key, task_id, map_path)
-where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
-  and t.state = 'scheduled'
-"""
-
-# Queued tasks whose queue lost its last live worker go back: their slot must not stay taken.
-#
-# The wake-ups stand for what that changes: a place is free in run, DAG and pool, and a worker may
-# have registered meanwhile, whose own wake-up was served when the tasks were still queued. Rows are
-# locked in order of key; those that an operator or another sweep holds are left to the next sweep.
-_UNQUEUE = """
-with unserved as materialized (
-  select t.run_key, t.task_id, t.map_path from task_hot t
-  where t.state = 'queued' and not exists (
-    select from process p where p.role = 'work' and p.ended_at is null and not p.draining
-      and p.executor = t.executor and t.queue = any(p.queues))
-  order by t.run_key, t.task_id, t.map_path for no key update of t skip locked),
-returned as (
-  update task_hot t
-  set state = 'scheduled', queued_at = null, reason = 'no live worker serves queue'
-  from unserved u
-  where t.run_key = u.run_key and t.task_id = u.task_id and t.map_path = u.map_path
-  returning t.run_key, t.dag_id, t.pool, t.queue),
-woken as (
-  insert into wakeup (kind, run_key, name)
-  select distinct 'run', run_key, null from returned
-  union all
-  select distinct 'queue', null::bigint, queue from returned
-  union all
-  select distinct 'pool', null::bigint, p.name from returned r join pool p on p.name = r.pool
-  where p.slots >= 0
-  union all
-  select distinct 'dag', null::bigint, d.dag_id from returned r join dag d on d.dag_id = r.dag_id
-  where d.concurrency is not null)
-select count(*) from returned
+# Whoever ends or takes back an active task by other means than a report calls this in its
+# transaction; its run or its DAG has to be woken too. Pools without a size keep nobody waiting.
+_WAKE_FREED = """
+insert into wakeup (kind, name)
+select 'pool', name from pool where name = any(%(pools)s::text[]) and slots >= 0
 """
 
 
 def read(conn: Conn) -> Gates:
-    """Time, served queues and limited pools."""
+    """Time, served queues and unlimited pools."""
     return found(conn.execute(READ))
 
 
@@ -155,11 +116,19 @@ def found(answer: Cursor[Row]) -> Gates:
     """What `READ` has answered."""
     row = answer.fetchone()
     assert row is not None  # the function returns one row
-    now, served, limited = row
+    now, served, unlimited = row
     pairs = frozenset(
         (executor, queue) for executor, _, queue in (s.partition(" ") for s in served)
     )
-    return Gates(now, pairs, frozenset(limited))
+    return Gates(now, pairs, frozenset(unlimited))
+
+
+def freeze(conn: Conn) -> None:
+    """Wait for the transactions that have read the gates; keep new ones waiting until the commit.
+
+    To be called before any row is locked.
+    """
+    conn.execute(_FREEZE)
 
 
 def active_in_runs(conn: Conn, runs: Iterable[tuple[int, str]]) -> dict[int, int]:
@@ -174,94 +143,45 @@ def active_in_dags(conn: Conn, dag_ids: Sequence[str]) -> dict[str, int]:
     return dict(conn.execute(_ACTIVE_IN_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
 
 
-def ready_in_runs(
-    conn: Conn, runs: Sequence[tuple[int, str, int]], state: Gates
-) -> list[Candidate]:
-    """The best ready tasks of runs (run_key, dag_id, room) that no pool's size has to judge."""
-    if not runs:
-        return []
-    run_keys, dag_ids, limits = zip(*runs, strict=True)
-    rows = conn.execute(
-        _READY_IN_RUNS,
-        {
-            "run_keys": list(run_keys),
-            "dag_ids": list(dag_ids),
-            "limits": list(limits),
-            "limited": list(state.limited),
-            "served": [f"{executor} {queue}" for executor, queue in state.served],
-        },
-    )
-    return [_candidate(row) for row in rows]
+def active_by_task(conn: Conn, tasks: Iterable[tuple[str, str]]) -> list[tuple[str, str, int, int]]:
+    """(dag_id, task_id, run_key, active instances) of some tasks, given as (dag_id, task_id)."""
+    dag_ids, task_ids = zip(*tasks, strict=True)
+    rows = conn.execute(_ACTIVE_BY_TASK, {"dag_ids": list(dag_ids), "task_ids": list(task_ids)})
+    return [(dag_id, task_id, run_key, count) for dag_id, task_id, run_key, count in rows]
 
 
-def pools_waited_for(conn: Conn, places: Sequence[tuple[int, str, str]]) -> set[str]:
-    """The pools among (run_key, dag_id, pool) that a ready task of the run waits for."""
-    if not places:
-        return set()
-    run_keys, dag_ids, pools = zip(*places, strict=True)
-    values = {"run_keys": list(run_keys), "dag_ids": list(dag_ids), "pools": list(pools)}
-    return {row[0] for row in conn.execute(_POOLS_WAITED_FOR, values)}
+def lock_dags(
+    conn: Conn, dag_ids: Sequence[str], limiting_tasks: Sequence[str]
+) -> tuple[dict[str, int | None], set[str]]:
+    """Lock DAGs with a limit over all runs: their limits, and those that somebody else holds.
 
-
-class Page(NamedTuple):
-    """Ready tasks in order, and the place after the last of them."""
-
-    candidates: list[Candidate]
-    after: tuple[int, int, int, str, list[int]] | None
-
-
-def ready(
-    conn: Conn,
-    *,
-    pool: str | None = None,
-    dag: str | None = None,
-    queue: str | None = None,
-    after: tuple[int, int, int, str, list[int]] | None = None,
-    limit: int,
-) -> Page:
-    """One page of ready tasks of a pool, DAG or queue, in admission order."""
-    priority, rank, run_key, task_id, path = after or (None, None, None, None, None)
-    rows = conn.execute(
-        _READY,
-        {
-            "pool": pool,
-            "dag": dag,
-            "queue": queue,
-            "after_priority": priority,
-            "after_rank": rank,
-            "after_run": run_key,
-            "after_task": task_id,
-            "after_path": path,
-            "limit": limit,
-        },
-    ).fetchall()
-    last = rows[-1] if len(rows) == limit else None
-    place = (last[8], last[9], last[0], last[1], last[2]) if last else None
-    return Page([_candidate(row[:8]) for row in rows], place)
-
-
-def _candidate(row: Row) -> Candidate:
-    run_key, task_id, path, dag_id, pool, slots, queue, executor = row
-    return Candidate(run_key, task_id, tuple(path), dag_id, pool, slots, queue, executor)
-
-
-def lock_dags(conn: Conn, dag_ids: Sequence[str]) -> tuple[dict[str, int], set[str]]:
-    """Lock DAGs with a limit over all runs: their limits, and those that somebody else holds."""
-    locked: dict[str, int] = dict(conn.execute(_LOCK_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
-    limited = {row[0] for row in conn.execute(_DAG_LIMITS, {"dag_ids": list(dag_ids)})}
+    `limiting_tasks` are those of `dag_ids` of which a task has such a limit.
+    """
+    values = {"dag_ids": list(dag_ids), "limiting_tasks": list(limiting_tasks)}
+    locked: dict[str, int | None] = dict(conn.execute(_LOCK_DAGS, values).fetchall())
+    limited = {row[0] for row in conn.execute(_LIMITED_DAGS, values)}
     return locked, limited - locked.keys()
 
 
-def lock_pools(conn: Conn, names: Sequence[str], *, more: bool) -> tuple[dict[str, int], set[str]]:
+def lock_runs(conn: Conn, run_keys: Sequence[int]) -> set[int]:
+    """Lock those of `run_keys` that run, are not paused, and that nobody else holds."""
+    return {row[0] for row in conn.execute(_LOCK_RUNS, {"run_keys": list(run_keys)})}
+
+
+def sizes(conn: Conn, names: Sequence[str]) -> dict[str, int]:
+    """Slots by pool, -1 without limit; a pool that does not exist is absent. Locks nothing."""
+    return dict(conn.execute(_SIZES, {"names": list(names)}).fetchall())
+
+
+def lock_pools(conn: Conn, names: Sequence[str]) -> tuple[dict[str, int], set[str]]:
     """Lock pools that have a size: slots by name, and those that somebody else holds.
 
-    `more`: this transaction holds pools already, so it passes over what it would have to wait for.
+    One that does not exist has 0 slots.
     """
-    values = {"names": list(names)}
-    statement = _LOCK_MORE_POOLS if more else _LOCK_POOLS
-    locked: dict[str, int] = dict(conn.execute(statement, values).fetchall())
-    sized = {row[0] for row in conn.execute(_SIZED_POOLS, values)} if more else locked.keys()
-    return locked, sized - locked.keys()
+    locked: dict[str, int] = dict(conn.execute(_LOCK_POOLS, {"names": list(names)}).fetchall())
+    known = sizes(conn, [name for name in names if name not in locked])
+    locked |= {name: 0 for name in names if name not in locked and name not in known}
+    return locked, {name for name, slots in known.items() if slots >= 0}
 
 
 def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
@@ -269,21 +189,8 @@ def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
     return dict(conn.execute(_POOL_USE, {"names": list(names)}).fetchall())
 
 
-def queue(conn: Conn, admitted: Sequence[Candidate]) -> int:
-    """Write admitted tasks as queued; how many were still waiting for it."""
-    if not admitted:
-        return 0
-    return conn.execute(
-        _QUEUE,
-        {
-            "run_keys": [one.run_key for one in admitted],
-            "task_ids": [one.task_id for one in admitted],
-            "paths": [arrays.path(one.map_path) for one in admitted],
-        },
-    ).rowcount
-
-
-def unqueue(conn: Conn) -> int:
-    """Put queued tasks that no live worker serves back to scheduled; how many there were."""
-    row = conn.execute(_UNQUEUE).fetchone()
-    return int(row[0]) if row else 0
+def wake_freed(conn: Conn, pools: Iterable[str]) -> None:
+    """Wake whoever waits for slots that active tasks gave up in these pools."""
+    names = sorted(set(pools))
+    if names:
+        conn.execute(_WAKE_FREED, {"pools": names})

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
+from flow.store.ready import STRANDED
 
 
 class Invariant(NamedTuple):
@@ -37,7 +38,8 @@ _TASK = f"""{_RUN} || '/' || t.task_id
   || case when t.map_path = '{{}}' then '' else t.map_path::text end"""
 
 # Running runs with neither a wake-up nor a task that somebody owns; index run_unfinished, one probe
-# of task_unfinished each. A scheduled task counts as owned: it is in the admission index. A run
+# of task_unfinished each. A scheduled task counts as owned: it is in the admission index; whether
+# somebody is going to look at it there is a question of its own. A run
 # that waits for its past is owned by the previous run, unless nothing there can be in its way; a
 # wake-up at the time limit of a run, the only one of a whole run that is due late, owns nothing.
 FORGOTTEN_RUNS: Final = """
@@ -65,6 +67,9 @@ select {_RUN}, 'running, without a wake-up and without a task that anybody owns'
 from run r where r.run_key in ({FORGOTTEN_RUNS})
 union all
 select dag_id, 'has a queued run and room for it, and no wake-up' from ({FORGOTTEN_DAGS}) as d
+union all
+select {_RUN} || '/' || s.task_id, 'is ready and has room, and no wake-up'
+from ({STRANDED}) as s join run r on r.run_key = s.run_key
 limit {LIMIT}
 """
 
@@ -145,8 +150,13 @@ limit {LIMIT}
 # A pool may be fuller than its size only through being shrunk: then nothing was admitted since.
 _POOLS_HOLD = f"""
 select p.name, sum(t.pool_slots) || ' slots are taken of ' || p.slots
-from pool p join task_hot t on t.pool = p.name
-where p.slots >= 0 and t.state in ('queued', 'running', 'restarting')
+from pool p join (
+  select pool, pool_slots, queued_at from task_hot
+  where state in ('queued', 'running', 'restarting')
+  union all
+  select pool, pool_slots, queued_at from task_hot
+  where keeps_slot and state not in ('queued', 'running', 'restarting')) as t on t.pool = p.name
+where p.slots >= 0
 group by p.name, p.slots
 having sum(t.pool_slots) > p.slots and max(t.queued_at) > coalesce(
   (select max(a.at) from audit a where a.verb = 'pools.set' and a.target = p.name), '-infinity')

@@ -45,6 +45,7 @@ order by task_id, map_path for update
 _MARK = {
     table: f"""
 update task_{table} t set state = %(state)s, reason = %(reason)s, worker = null, due_at = null,
+  keeps_slot = false,
   claim = t.claim + (t.state in ('running', 'restarting', 'deferred', 'up_for_reschedule',
     'awaiting_input'))::int,
   ended_at = clock_timestamp()

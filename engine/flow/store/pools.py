@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import NamedTuple
 
 from flow.store.connect import Conn
@@ -21,7 +22,42 @@ class Pool(NamedTuple):
     description: str
 
 
-# What occupies pools, from the unfinished tasks only: indexes task_pool and task_unfinished.
+class Holder(NamedTuple):
+    """What tasks of one DAG hold of a pool, and the one of them that has held it longest."""
+
+    dag_id: str
+    tasks: int
+    slots: int
+    since: datetime
+    oldest: str
+    """run_id/task_id"""
+
+
+class Waiter(NamedTuple):
+    """Ready tasks of one DAG that wait for slots of a pool."""
+
+    dag_id: str
+    tasks: int
+    slots: int
+    most_slots: int
+    """Of one task."""
+    priority: int
+    """The highest."""
+    since: datetime
+
+
+class Misfit(NamedTuple):
+    """A DAG that names a pool which does not exist (`size` is null) or is too small for a task."""
+
+    dag_id: str
+    file: str
+    pool: str
+    slots: int
+    size: int | None
+
+
+# What occupies pools, from the unfinished tasks only: indexes task_pool, task_keeping and
+# task_unfinished.
 _LIST = """
 with active as (
   select pool,
@@ -33,16 +69,51 @@ waiting as (
   select pool, sum(pool_slots) as deferred
   from task_hot where state = 'deferred' and state not in
     ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none') group by pool),
+kept as (
+  select pool, sum(pool_slots) as slots from task_hot
+  where keeps_slot and state not in ('queued', 'running', 'restarting') group by pool),
 used as (
   select p.*, coalesce(a.running, 0) as running, coalesce(a.queued, 0) as queued,
-    coalesce(a.scheduled, 0) as scheduled, coalesce(w.deferred, 0) as deferred
-  from pool p left join active a on a.pool = p.name left join waiting w on w.pool = p.name)
+    coalesce(a.scheduled, 0) as scheduled, coalesce(w.deferred, 0) as deferred,
+    coalesce(k.slots, 0) as kept
+  from pool p left join active a on a.pool = p.name left join waiting w on w.pool = p.name
+    left join kept k on k.pool = p.name)
 select name, slots, include_deferred, running::int, queued::int, scheduled::int, deferred::int,
-  case when slots >= 0 then greatest(0, slots - running - queued
-    - case when include_deferred then deferred else 0 end)::int end, description
+  case when slots >= 0 then greatest(0, slots - running - queued - kept)::int end, description
 from used
 where %(name)s::text is null or name = %(name)s
 order by name limit %(limit)s
+"""
+
+_HOLDERS = """
+select t.dag_id, count(*), sum(t.pool_slots), min(t.since),
+  (array_agg(r.run_id || '/' || t.task_id order by t.since, t.run_key, t.task_id))[1]
+from (
+  select dag_id, run_key, task_id, pool_slots, queued_at as since from task_hot
+  where pool = %(name)s and state in ('queued', 'running', 'restarting')
+  union all
+  select dag_id, run_key, task_id, pool_slots, queued_at from task_hot
+  where pool = %(name)s and keeps_slot and state not in ('queued', 'running', 'restarting')) as t
+join run r on r.run_key = t.run_key
+group by t.dag_id order by min(t.since), t.dag_id limit %(limit)s
+"""
+
+# Index task_pool. Those that still have their slots do not wait for any.
+_WAITERS = """
+select dag_id, count(*), sum(pool_slots), max(pool_slots), max(priority), min(scheduled_at)
+from task_hot where pool = %(name)s and state = 'scheduled' and not held and not keeps_slot
+group by dag_id order by max(priority) desc, min(scheduled_at), dag_id limit %(limit)s
+"""
+
+# The pools of the latest version of each DAG, against those that there are.
+_MISFITS = """
+select d.dag_id, d.file, w.pool, w.slots::int, p.slots
+from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version,
+  jsonb_each_text(v.pools) as w(pool, slots)
+left join pool p on p.name = w.pool
+where d.present and (%(file)s::text is null or d.file = %(file)s)
+  and (p.name is null or p.slots between 0 and w.slots::int - 1)
+order by d.dag_id, w.pool
 """
 
 _COUNT = "select count(*) from pool"
@@ -78,6 +149,23 @@ def one(conn: Conn, name: str) -> Pool | None:
     """A pool and its use."""
     row = conn.execute(_LIST, {"name": name, "limit": 1}).fetchone()
     return Pool._make(row) if row else None
+
+
+def holders(conn: Conn, name: str, limit: int | None) -> list[Holder]:
+    """Who holds slots of a pool, by DAG, longest first."""
+    rows = conn.execute(_HOLDERS, {"name": name, "limit": limit})
+    return [Holder._make(row) for row in rows]
+
+
+def waiters(conn: Conn, name: str, limit: int | None) -> list[Waiter]:
+    """Who waits for slots of a pool, by DAG, highest priority first. The pool need not exist."""
+    rows = conn.execute(_WAITERS, {"name": name, "limit": limit})
+    return [Waiter._make(row) for row in rows]
+
+
+def misfits(conn: Conn, file: str | None = None) -> list[Misfit]:
+    """DAGs, of all files or of one, with a pool that does not exist or can never be enough."""
+    return [Misfit._make(row) for row in conn.execute(_MISFITS, {"file": file})]
 
 
 def lock(conn: Conn, name: str) -> Definition | None:

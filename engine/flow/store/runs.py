@@ -26,6 +26,9 @@ class LockedRun(NamedTuple):
     started_at: datetime
     past_key: int | None
     chained: bool
+    backfill: bool
+    limited: bool
+    """Its DAG has a limit over all its runs now, whatever the run's own version says."""
 
 
 class Woken(NamedTuple):
@@ -68,6 +71,7 @@ class StartedRun(NamedTuple):
     logical_date: datetime
     started_at: datetime
     chained: bool
+    backfill: bool
 
 
 class Active(NamedTuple):
@@ -86,21 +90,6 @@ class EndedRun(NamedTuple):
     state: RunState
     reason: str | None
 
-
-# Running runs, locked in key order; one that another scheduler holds is passed over. The states of
-# their tasks are read by a later statement: this one's snapshot may be older than the lock.
-_LOCK = """
-select r.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key,
-  r.chained
-from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
-where r.run_key = any(%(run_keys)s::bigint[]) and r.state = 'running'
-order by r.run_key
-for no key update of r skip locked
-"""
-
-_STILL_RUNNING = """
-select run_key from run where run_key = any(%(run_keys)s::bigint[]) and state = 'running'
-"""
 
 # A run that exists already for its interval or under its id stays as it is. What runs of one moment
 # have in common travels as a profile.
@@ -137,7 +126,8 @@ from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version, r.logical_date, r.started_at, r.chained
+returning r.run_key, r.dag_id, r.version, r.logical_date, r.started_at, r.chained,
+  r.backfill_id is not null
 """
 
 _REQUEUE = """
@@ -156,9 +146,9 @@ _FAMILIES = (
     (
         "task",
         "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
-        "pool, pool_slots, queue, executor, priority, rank, held, retry_delay, retry_backoff, "
-        "max_retry_delay, execution_timeout, scheduled_at, queued_at, started_at, ended_at, "
-        "due_at, worker, skips, reason",
+        "pool, pool_slots, queue, executor, priority, rank, turn, stride, run_limit, dag_limit, "
+        "keeps_slot, held, retry_delay, retry_backoff, max_retry_delay, execution_timeout, "
+        "scheduled_at, queued_at, started_at, ended_at, due_at, worker, skips, reason",
     ),
     (
         "try",
@@ -208,7 +198,7 @@ def take_woken(limit: int, whole: int) -> str:
     """
     return (
         "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date, "
-        "started_at, past_key, chained "
+        "started_at, past_key, chained, backfill, limited "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 
@@ -232,19 +222,6 @@ def _task_rows(
         TaskRow(run_key, task_id, state, datetime.fromisoformat(due) if due else None, skips)
         for task_id, state, due, skips in tasks
     ]
-
-
-def lock(conn: Conn, run_keys: Sequence[int]) -> list[LockedRun]:
-    """Lock those of `run_keys` that are running and that nobody else holds."""
-    rows = conn.execute(_LOCK, {"run_keys": list(run_keys)})
-    return [LockedRun._make(row) for row in rows]
-
-
-def still_running(conn: Conn, run_keys: Sequence[int]) -> set[int]:
-    """Those of `run_keys` whose run is running, whoever holds it."""
-    if not run_keys:
-        return set()
-    return {row[0] for row in conn.execute(_STILL_RUNNING, {"run_keys": list(run_keys)})}
 
 
 def create(conn: Conn, runs: Sequence[NewRun]) -> dict[str, int]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
 from flow.graph import TaskSpec
 from flow.states import TaskState
 from flow.store import arrays
 from flow.store.connect import Conn
+from flow.store.places import PLACES, Waiting, place
 
 
 class TaskRow(NamedTuple):
@@ -30,6 +31,8 @@ class NewTask(NamedTuple):
     spec: TaskSpec
     state: TaskState
     reason: str | None
+    waiting: Waiting | None = None
+    """Set where it begins to wait for a slot or for a worker."""
 
 
 class MovedTask(NamedTuple):
@@ -40,6 +43,8 @@ class MovedTask(NamedTuple):
     expected: TaskState
     state: TaskState
     reason: str | None
+    waiting: Waiting | None = None
+    """Set where it begins to wait for a slot or for a worker."""
 
 
 class StoppedTask(NamedTuple):
@@ -79,31 +84,41 @@ where exists (
 
 # First rows of tasks. What most tasks of a batch have in common (pool, queue, retries, …) travels
 # once per distinct combination, as a profile.
-_INSERT = """
+_INSERT = f"""
 select add_tasks(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
   %(reason)s::text[], %(profile)s::int[], %(max_tries)s::int[], %(pool)s::text[],
   %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[], %(priority)s::int[],
-  %(retry_delay)s::float8[], %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[],
-  %(execution_timeout)s::float8[], %(fresh)s)
+  %(run_limit)s::int[], %(dag_limit)s::int[], %(retry_delay)s::float8[],
+  %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[],
+  %(stride)s::int[], %(flow)s::int[], %(behind)s::bigint[], {PLACES}, %(fresh)s)
 """
 
 # Transitions of rows, as compare-and-set. A task scheduled for a new try gets the next number; one
-# that only moves on (scheduled → queued, rescheduled → scheduled) keeps its own.
-_MOVE = """
+# that only moves on (scheduled → queued, rescheduled → scheduled) keeps its own. One that begins to
+# wait gets a place; a raised one that goes on stays in front.
+_MOVE = f"""
+with found as materialized (select {PLACES} as places)
 update task_hot t set
   state = m.state,
   reason = m.reason,
   try_number = t.try_number
     + (m.state in ('scheduled', 'queued') and m.expected in ('none', 'up_for_retry'))::int,
   due_at = null,
+  stride = coalesce(m.stride, t.stride),
+  rank = case when m.expected = 'scheduled' and t.rank < 0 then t.rank
+    else coalesce(found.places[m.flow] + m.behind, t.rank) end,
+  turn = case when m.state = 'scheduled' then coalesce(found.places[m.flow] + m.behind, 0)
+    when m.expected = 'scheduled' then t.turn else 0 end,
   scheduled_at = case when m.state in ('scheduled', 'queued') and m.expected <> 'scheduled'
     then clock_timestamp() else t.scheduled_at end,
   queued_at = case when m.state = 'queued' then clock_timestamp()
     when m.state = 'scheduled' then null else t.queued_at end,
   ended_at = case when m.state in ('scheduled', 'queued') then null else clock_timestamp() end
-from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[], %(state)s::text[],
-    %(reason)s::text[]) as m(run_key, task_id, expected, state, reason)
-where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{}'
+from found, unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[],
+    %(state)s::text[], %(reason)s::text[], %(stride)s::int[], %(flow)s::int[],
+    %(behind)s::bigint[])
+  as m(run_key, task_id, expected, state, reason, stride, flow, behind)
+where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{{}}'
   and t.state = m.expected
 """
 
@@ -123,21 +138,23 @@ _RENEW = """
 update task_hot t set
   max_tries = case t.state when 'none' then t.try_number + p.max_tries else t.max_tries end,
   pool = p.pool, pool_slots = p.pool_slots, queue = p.queue, executor = p.executor,
-  priority = p.priority, retry_delay = p.retry_delay, retry_backoff = p.retry_backoff,
+  priority = p.priority, run_limit = p.run_limit, dag_limit = p.dag_limit,
+  retry_delay = p.retry_delay, retry_backoff = p.retry_backoff,
   max_retry_delay = p.max_retry_delay, execution_timeout = p.execution_timeout
 from unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(profile)s::int[])
   as n(run_key, task_id, profile)
 join unnest(%(max_tries)s::int[], %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[],
-    %(executor)s::text[], %(priority)s::int[], %(retry_delay)s::float8[],
-    %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[])
-  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
-    retry_backoff, max_retry_delay, execution_timeout, profile)
+    %(executor)s::text[], %(priority)s::int[], %(run_limit)s::int[], %(dag_limit)s::int[],
+    %(retry_delay)s::float8[], %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[],
+    %(execution_timeout)s::float8[])
+  with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit, dag_limit,
+    retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
   on p.profile = n.profile
 where t.run_key = n.run_key and t.task_id = n.task_id and t.map_path = '{}'
-  and (t.state = 'none' or (t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.retry_delay,
-    t.retry_backoff, t.max_retry_delay, t.execution_timeout) is distinct from (p.pool, p.pool_slots,
-    p.queue, p.executor, p.priority, p.retry_delay, p.retry_backoff, p.max_retry_delay,
-    p.execution_timeout))
+  and (t.state = 'none' or (t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.run_limit,
+    t.dag_limit, t.retry_delay, t.retry_backoff, t.max_retry_delay, t.execution_timeout)
+    is distinct from (p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit,
+    p.dag_limit, p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout))
 """
 
 
@@ -167,15 +184,36 @@ def with_unfinished(conn: Conn, runs: Iterable[tuple[int, str]]) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _profile(spec: TaskSpec) -> tuple[Any, ...]:
+class _Profile(NamedTuple):
     """The columns of a task's row that come from its spec."""
-    return (
+
+    max_tries: int
+    pool: str
+    pool_slots: int
+    queue: str
+    executor: str
+    priority: int
+    run_limit: int | None
+    dag_limit: int | None
+    retry_delay: float
+    retry_backoff: float
+    max_retry_delay: float | None
+    execution_timeout: float | None
+
+
+_TEXTS: Final = frozenset({"pool", "queue", "executor"})
+
+
+def _profile(spec: TaskSpec) -> _Profile:
+    return _Profile(
         spec.retries + 1,
         spec.pool,
         spec.pool_slots,
         spec.queue,
         spec.executor,
         spec.priority,
+        spec.max_active_tis_per_dagrun,
+        spec.max_active_tis_per_dag,
         spec.retry_delay,
         spec.retry_exponential_backoff,
         spec.max_retry_delay,
@@ -185,22 +223,14 @@ def _profile(spec: TaskSpec) -> tuple[Any, ...]:
 
 def _profiles(specs: Iterable[TaskSpec]) -> dict[str, str]:
     """The columns that come from specs, once for each distinct combination, and which is whose."""
-    numbers, profiles = arrays.profiles(_profile(spec) for spec in specs)
-    tries, pool, slots, queue, executor, priority, delay, backoff, cap, timeout = zip(
-        *profiles, strict=True
-    )
+    numbers, profiles = arrays.profiles(map(_profile, specs))
+    columns = zip(_Profile._fields, zip(*profiles, strict=True), strict=True)
     return {
         "profile": arrays.numbers(numbers),
-        "max_tries": arrays.numbers(tries),
-        "pool": arrays.texts(pool),
-        "pool_slots": arrays.numbers(slots),
-        "queue": arrays.texts(queue),
-        "executor": arrays.texts(executor),
-        "priority": arrays.numbers(priority),
-        "retry_delay": arrays.numbers(delay),
-        "retry_backoff": arrays.numbers(backoff),
-        "max_retry_delay": arrays.numbers(cap),
-        "execution_timeout": arrays.numbers(timeout),
+        **{
+            name: (arrays.texts if name in _TEXTS else arrays.numbers)(values)
+            for name, values in columns
+        },
     }
 
 
@@ -218,6 +248,7 @@ def insert(conn: Conn, tasks: Sequence[NewTask], *, fresh: bool = False) -> None
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
             **_profiles(task.spec for task in tasks),
+            **_places([task.waiting for task in tasks]),
         },
     )
 
@@ -265,5 +296,17 @@ def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:
             "expected": arrays.texts([task.expected for task in tasks]),
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
+            **_places([task.waiting for task in tasks]),
         },
     ).rowcount
+
+
+def _places(waiting: Sequence[Waiting | None]) -> dict[str, str]:
+    """The parameters of `PLACES`, and the columns of tasks that take their places by them."""
+    placed = place(waiting)
+    return {
+        **placed.parameters,
+        "flow": arrays.numbers(placed.flow),
+        "behind": arrays.numbers(placed.offset),
+        "stride": arrays.numbers([one.stride if one else None for one in waiting]),
+    }

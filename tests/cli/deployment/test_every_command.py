@@ -40,6 +40,7 @@ MISSING = [
     ("grid", "nope"),
     ("xcom", "list", "nope", "latest"),
     ("pools", "delete", "nope", "--yes"),
+    ("pools", "show", "nope"),
     ("vars", "get", "nope"),
     ("vars", "delete", "nope", "--yes"),
     ("conns", "get", "nope"),

@@ -66,7 +66,6 @@ IN_DAG = [
         "start_from_trigger=0",
         "remove it",
     ),
-    ("EmptyOperator(task_id='t', max_active_tis_per_dag=2)", UNSUPPORTED, "not supported yet", ""),
     ("EmptyOperator(task_id='t', outlets=['x'])", UNSUPPORTED, "outlets=['x']", ""),
     (
         "EmptyOperator(task_id='t', email='x@example.com')",
@@ -117,6 +116,12 @@ IN_DAG = [
         "EmptyOperator(task_id='t', priority_weight=1.5)",
         INVALID,
         "priority_weight must be a whole",
+        "",
+    ),
+    (
+        "EmptyOperator(task_id='t', max_active_tis_per_dag=0)",
+        INVALID,
+        "max_active_tis_per_dag must be at least 1",
         "",
     ),
     ("EmptyOperator(task_id='t', pool_slots=0)", INVALID, "pool_slots must be at least 1", ""),

@@ -102,3 +102,10 @@ def test_many_paths_cost_no_more_than_their_edges() -> None:
             task >> below
     found = {task.task_id: task.priority for task in to_spec(dag).tasks}
     assert (found["l00_0"], found["l19_0"]) == (191, 1)
+
+
+def test_limits_of_a_task_reach_its_spec() -> None:
+    with DAG("d") as dag:
+        EmptyOperator(task_id="t", max_active_tis_per_dag=3, max_active_tis_per_dagrun=2)
+    [task] = to_spec(dag).tasks
+    assert (task.max_active_tis_per_dag, task.max_active_tis_per_dagrun) == (3, 2)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from flow.decide import RunFacts, View, decide
+from flow.decide import RunFacts, Shares, View, decide
 from flow.graph import DagSpec, Graph
 from flow.graph.plan import plan
 from flow.roles.schedule.failing import pause_failing
@@ -28,7 +28,7 @@ BATCH: Final = 500
 
 
 class _Fresh(NamedTuple):
-    """A run that has just started and has no rows."""
+    """A run that has just started and has no rows. `alone`: its DAG has no other unfinished run."""
 
     run_key: int
     dag_id: str
@@ -36,20 +36,22 @@ class _Fresh(NamedTuple):
     logical_date: datetime
     started_at: datetime
     chained: bool = False
+    backfill: bool = False
+    alone: bool = False
 
 
-def create_due(conn: Conn, heads: Graphs) -> Written | None:
+def create_due(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
     """Create the runs that are due, one per DAG; None when none was due."""
     with transaction(conn, "schedule.create"):
         due = schedule.take_due(conn, BATCH)
         if not due:
             return None
-        written = _create(conn, heads, due)
+        written = _create(conn, heads, due, shares)
         written.more = len(due) == BATCH
         return written
 
 
-def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
+def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag], shares: Shares) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
     state = gates.read(conn)
     found = heads.get(conn, (dag.spec_hash for dag in due))
@@ -85,12 +87,19 @@ def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag]) -> Written:
     wakeups.wake_named(conn, waiting)
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
-        _Fresh(created[run.dag_id], run.dag_id, by_id[run.dag_id], run.logical_date, state.now)
+        _Fresh(
+            created[run.dag_id],
+            run.dag_id,
+            by_id[run.dag_id],
+            run.logical_date,
+            state.now,
+            alone=run.dag_id not in counts,
+        )
         for run in new
         if run.state is RunState.RUNNING and run.dag_id in created
     ]
     _wake_later(conn, started, counts)
-    return _begin(conn, started, state, created=True)
+    return _begin(conn, started, state, shares, created=True)
 
 
 def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
@@ -108,7 +117,9 @@ def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:
     )
 
 
-def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates, *, created: bool) -> Written:
+def _begin(
+    conn: Conn, started: Sequence[_Fresh], state: Gates, shares: Shares, *, created: bool
+) -> Written:
     """First decision of runs that have just started and have no rows: nothing to read.
 
     `created`: in this transaction. Of others, somebody may have deleted the rows.
@@ -122,10 +133,18 @@ def _begin(conn: Conn, started: Sequence[_Fresh], state: Gates, *, created: bool
         decision = decide(one.graph, facts, None, empty)
         decided.append(
             DecidedRun(
-                one.run_key, one.dag_id, one.graph, empty, decision, None, chained=one.chained
+                one.run_key,
+                one.dag_id,
+                one.graph,
+                empty,
+                decision,
+                None,
+                chained=one.chained,
+                backfill=one.backfill,
+                alone=one.alone,
             )
         )
-    return write(conn, decided, state, fresh=created)
+    return write(conn, decided, state, shares, fresh=created)
 
 
 def _wake_later(
@@ -142,7 +161,9 @@ def _wake_later(
     )
 
 
-def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Written, set[str]]:
+def start_woken(
+    conn: Conn, heads: Graphs, dag_ids: Sequence[str], shares: Shares
+) -> tuple[Written, set[str]]:
     """Start queued runs of DAGs and take up a backlog that waited for room.
 
     Also returns the DAGs that another scheduler holds.
@@ -161,13 +182,13 @@ def start_woken(conn: Conn, heads: Graphs, dag_ids: Sequence[str]) -> tuple[Writ
     state = gates.read(conn)
     started = runs.start(conn, room)
     _wake_later(conn, started, counts)
-    written = _begin_or_resume(conn, heads, started, state)
+    written = _begin_or_resume(conn, heads, started, state, shares)
     _take_up_backlog(conn, specs, locked, state)
     return written, held
 
 
 def _begin_or_resume(
-    conn: Conn, heads: Graphs, started: Sequence[StartedRun], state: Gates
+    conn: Conn, heads: Graphs, started: Sequence[StartedRun], state: Gates, shares: Shares
 ) -> Written:
     """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
     if not started:
@@ -184,11 +205,12 @@ def _begin_or_resume(
             run.logical_date,
             run.started_at,
             run.chained,
+            run.backfill,
         )
         for run in started
         if run.run_key not in with_rows
     ]
-    return _begin(conn, fresh, state, created=False)
+    return _begin(conn, fresh, state, shares, created=False)
 
 
 def _take_up_backlog(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from flow.decide import Decision, RunFacts, TaskFacts, View, decide
+from flow.decide import Decision, RunFacts, Shares, TaskFacts, View, decide
 from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
@@ -38,7 +38,7 @@ class _OpenRun:
     decision: Decision = field(default_factory=Decision)
 
 
-def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
+def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
     opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
     with transaction(conn, "schedule.decide", opening=opening) as answers:
@@ -61,10 +61,12 @@ def decide_woken(conn: Conn, graphs: Graphs) -> Written | None:
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
-                           one.changed, one.run.paused, one.run.chained, one.run.past_key)
+                           one.changed, one.run.paused, one.run.chained, one.run.past_key,
+                           one.run.backfill, one.run.limited)
                 for one in open_runs if one.run.run_key not in put_off
             ],
             state,
+            shares,
         )  # fmt: skip
         written.more = woken.wakeups == BATCH
         return written

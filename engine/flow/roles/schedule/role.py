@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from flow.decide import Shares
 from flow.roles.loop import POLL, Stop, keep_going, wait
 from flow.roles.registration import Registration
 from flow.roles.schedule.admission import admit_woken
@@ -35,6 +36,9 @@ YOUNG: Final = 50_000
 its end; Python's own 700 cost a seventh of the scheduler's time in a midnight burst."""
 
 
+EQUAL_SHARES: Final = Shares()
+
+
 def _nothing() -> None:
     """The database is somebody else's to start."""
 
@@ -51,6 +55,9 @@ class Settings:
     poll: float = POLL
     sweep: float = 60.0
     """Between sweeps that repair what should not happen."""
+    shares: Shares = EQUAL_SHARES
+    starvation_after: float = 600.0
+    """How long a ready task may wait before it goes before all others."""
     revive: Callable[[], None] = _nothing
     """Called before each connection: starts an embedded database that has died. Schedulers do it
     for all roles, because a worker has tries to look after while the database recovers."""
@@ -83,13 +90,13 @@ class Scheduler:
         the look after that finds something for them.
         """
         self.behind = False
-        decided = self._count(decide_woken(self.conn, self.graphs))
+        decided = self._count(decide_woken(self.conn, self.graphs, self.settings.shares))
         due = upcoming.look(self.conn)
         done = 0
         if due.admit <= 0:
-            done += self._count(admit_woken(self.conn, self.graphs, self.heads))
+            done += self._count(admit_woken(self.conn, self.heads, self.settings.shares))
         if due.create <= 0:
-            done += self._count(create_due(self.conn, self.heads))
+            done += self._count(create_due(self.conn, self.heads, self.settings.shares))
         # What was admitted or created after the look may have left something that is due.
         self._next_due = 0.0 if done else min(due)
         return decided + done
@@ -112,7 +119,7 @@ class Scheduler:
             self.notifier.send(self.conn, WAKE)
         if now >= self._sweep_at:
             self._sweep_at = now + self.settings.sweep
-            sweep(self.conn)
+            sweep(self.conn, self.settings.starvation_after)
 
     def idle_for(self, done: int) -> float:
         """Seconds to wait after a pass that has `done` so much, at most the poll interval.

@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from flow.decide import Candidate, Decision, Room, TaskChange, View, admit
+from flow.decide import Candidate, Decision, Room, Shares, TaskChange, View, admit
 from flow.graph import Graph, TaskSpec
+from flow.graph.index import limits_itself
 from flow.states import FINISHED, OCCUPYING, WAITING, TaskState
-from flow.store import callbacks, gates, past, runs, tasks, wakeups
+from flow.store import callbacks, candidates, gates, past, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
+from flow.store.places import Waiting
 from flow.store.runs import EndedRun
 from flow.store.tasks import MovedTask, NewTask, StoppedTask
 
@@ -31,6 +33,16 @@ class DecidedRun:
     chained: bool = False
     past_key: int | None = None
     """The previous run that it has waited for so far."""
+    backfill: bool = False
+    limited: bool = False
+    """Its DAG has a limit over all its runs."""
+    alone: bool = False
+    """Its DAG has no other unfinished run."""
+
+    @property
+    def limited_dag(self) -> bool:
+        """Whether the DAG has a limit over all its runs: now, or in the version of this run."""
+        return self.limited or self.graph.spec.concurrency is not None
 
     @property
     def limit(self) -> int | None:
@@ -75,6 +87,8 @@ class Written:
 class _Rows:
     """Rows to write, collected over the runs of a batch."""
 
+    state: Gates
+    shares: Shares
     new: list[NewTask] = field(default_factory=list)
     moved: list[MovedTask] = field(default_factory=list)
     stopped: list[StoppedTask] = field(default_factory=list)
@@ -91,17 +105,24 @@ _MAY_BE_OLD = WAITING | {TaskState.NONE}
 
 
 def write(
-    conn: Conn, decided: Sequence[DecidedRun], state: Gates, *, fresh: bool = False
+    conn: Conn,
+    decided: Sequence[DecidedRun],
+    state: Gates,
+    shares: Shares,
+    *,
+    fresh: bool = False,
 ) -> Written:
     """Write all decisions of a batch, admitting at once what no shared limit has to judge.
 
-    Tasks in a pool with a size, or of a DAG with a limit over its runs, stay scheduled here and
-    leave a wake-up for `flow.roles.schedule.admission`, which takes the locks those limits need.
-    `fresh`: the runs are new.
+    Tasks of a pool that is not unlimited, of a DAG with a limit over its runs, and those with a
+    limit of their own stay scheduled here and leave a wake-up for `flow.roles.schedule.admission`,
+    which takes the locks those limits need. What is queued here stands in the queue where its DAG's
+    turn is, so being admitted early is no advantage where workers are scarce. `fresh`: the runs are
+    new.
     """
     room = _room(conn, decided, state)
-    rows = _Rows()
-    queued = sum(_collect(one, room, state, rows) for one in decided)
+    rows = _Rows(state, shares)
+    queued = sum(_collect(one, room, rows) for one in decided)
     tasks.insert(conn, rows.new, fresh=fresh)
     tasks.renew(conn, rows.renewed)
     tasks.move(conn, rows.moved)
@@ -139,34 +160,37 @@ def _room(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Room:
     return room
 
 
-def _collect(one: DecidedRun, room: Room, state: Gates, rows: _Rows) -> int:
+def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
     """Turn one decision into rows; returns how many tasks it queues."""
     queued = 0
     decided = {change.task_id for change in one.decision.changes}
     leftovers = [change for change in _leftovers(one) if change.task_id not in decided]
     changes = [*one.decision.changes, *leftovers]
     ready = [change for change in changes if change.state is TaskState.SCHEDULED]
-    admitted = _admit_here(one, ready, room, state)
+    admitted = _admit_here(one, ready, room, rows.state)
     for change in changes:
         target = TaskState.QUEUED if change.task_id in admitted else change.state
         if target is change.expected:
             continue  # a leftover that still has to wait
         queued += target is TaskState.QUEUED
         if change.expected is TaskState.QUEUED:
-            rows.named |= _gatekeepers(one, change.task_id, state)  # its place is free again
+            rows.named |= _gatekeepers(one, change.task_id, rows.state)  # its place is free again
+        spec = one.graph.tasks[change.task_id]
+        waiting = _waiting(one, spec, target, rows)
         if change.task_id in one.view.tasks:
             if change.expected in _MAY_BE_OLD and change.state is TaskState.SCHEDULED:
-                rows.renewed.append((one.run_key, one.graph.tasks[change.task_id]))
+                rows.renewed.append((one.run_key, spec))
             rows.moved.append(
-                MovedTask(one.run_key, change.task_id, change.expected, target, change.reason)
+                MovedTask(
+                    one.run_key, change.task_id, change.expected, target, change.reason, waiting
+                )
             )
         else:
-            spec = one.graph.tasks[change.task_id]
-            rows.new.append(NewTask(one.run_key, one.dag_id, spec, target, change.reason))
+            rows.new.append(NewTask(one.run_key, one.dag_id, spec, target, change.reason, waiting))
     for change in ready:
         if change.task_id not in admitted:
-            rows.named |= _gatekeepers(one, change.task_id, state)
-    if one.graph.spec.concurrency is not None:
+            rows.named |= _gatekeepers(one, change.task_id, rows.state)
+    if one.view.tasks and (one.limited_dag or one.graph.limits_tasks):
         rows.named.add(("dag", one.dag_id))  # what changed may have freed a place in the DAG
     rows.stopped += [
         StoppedTask(one.run_key, stop.task_id, stop.reason) for stop in one.decision.stops
@@ -186,6 +210,26 @@ def _collect(one: DecidedRun, room: Room, state: Gates, rows: _Rows) -> int:
     return queued
 
 
+def _waiting(one: DecidedRun, spec: TaskSpec, target: TaskState, rows: _Rows) -> Waiting | None:
+    """Where a task takes its place: in its queue, in the line for its pool, or nowhere."""
+    if target is TaskState.QUEUED:
+        pool = None
+    elif target is TaskState.SCHEDULED and spec.pool not in rows.state.unlimited:
+        pool = spec.pool
+    else:
+        return None
+    return Waiting(
+        one.dag_id,
+        pool,
+        spec.executor,
+        spec.queue,
+        spec.priority,
+        rows.shares.stride(one.dag_id, spec.owner, spec.pool_slots, backfill=one.backfill),
+        one.backfill,
+        one.alone,
+    )
+
+
 def _leftovers(one: DecidedRun) -> list[TaskChange]:
     """Tasks in view that were scheduled before and could not be queued then."""
     return [
@@ -197,31 +241,39 @@ def _leftovers(one: DecidedRun) -> list[TaskChange]:
 
 def _admit_here(one: DecidedRun, ready: Sequence[TaskChange], room: Room, state: Gates) -> set[str]:
     """Ids of the ready tasks that may be queued under the run's lock alone."""
-    if not ready or one.graph.spec.concurrency is not None:
+    if not ready or one.limited_dag:
         return set()
     specs = one.graph.tasks
-    in_order = sorted(ready, key=lambda change: (-specs[change.task_id].priority, change.task_id))
-    candidates = [
-        _candidate(one, change.task_id)
-        for change in in_order
-        if specs[change.task_id].pool not in state.limited
+    free = [
+        spec
+        for spec in (specs[change.task_id] for change in ready)
+        if spec.pool in state.unlimited and not limits_itself(spec)
     ]
-    return {candidate.task_id for candidate in admit(candidates, room)}
+    if one.run_key not in room.runs:  # only a missing worker can keep them waiting
+        return {spec.task_id for spec in free if (spec.executor, spec.queue) in room.served}
+    free.sort(key=lambda spec: (-spec.priority, spec.task_id))
+    return {task.task_id for task in admit([_candidate(one, spec) for spec in free], room)}
 
 
-def _candidate(one: DecidedRun, task_id: str) -> Candidate:
-    spec = one.graph.tasks[task_id]
+def _candidate(one: DecidedRun, spec: TaskSpec) -> Candidate:
     return Candidate(
-        one.run_key, task_id, (), one.dag_id, spec.pool, spec.pool_slots, spec.queue, spec.executor
+        one.run_key,
+        spec.task_id,
+        (),
+        one.dag_id,
+        spec.pool,
+        spec.pool_slots,
+        spec.queue,
+        spec.executor,
     )
 
 
 def _gatekeepers(one: DecidedRun, task_id: str, state: Gates) -> set[tuple[str, str]]:
     """Wake-ups of the limits that have to judge a task which could not be queued here."""
-    if one.graph.spec.concurrency is not None:
-        return {("dag", one.dag_id)}
-    pool = one.graph.tasks[task_id].pool
-    return {("pool", pool)} if pool in state.limited else set()
+    spec = one.graph.tasks[task_id]
+    if spec.pool not in state.unlimited:
+        return {("pool", spec.pool)}
+    return {("dag", one.dag_id)} if one.limited_dag or limits_itself(spec) else set()
 
 
 def _admit_leftovers(
@@ -239,20 +291,23 @@ def _admit_leftovers(
     roomy = [
         one
         for one in decided
-        if not one.view.complete
-        and one.graph.spec.concurrency is None
-        and room.runs.get(one.run_key, 0) > 0
+        if not one.view.complete and not one.limited_dag and room.runs.get(one.run_key, 0) > 0
     ]
     places = [(one.run_key, one.dag_id, room.runs[one.run_key]) for one in roomy]
-    admitted = admit(gates.ready_in_runs(conn, places, state), room)
-    gates.queue(conn, admitted)
+    backfills = {one.run_key for one in roomy if one.backfill}
+    found = candidates.ready_in_runs(conn, places, state)
+    chosen = set(admit([one.task for one in found], room))
+    admitted = [
+        one._replace(backfill=one.task.run_key in backfills) for one in found if one.task in chosen
+    ]
+    candidates.queue(conn, admitted)
     pooled = [
         (one.run_key, one.dag_id, pool)
         for one in roomy
         if room.runs[one.run_key] > 0
-        for pool in one.graph.pools & state.limited
+        for pool in one.graph.pools.keys() - state.unlimited
     ]
-    named |= {("pool", pool) for pool in gates.pools_waited_for(conn, pooled)}
+    named |= {("pool", pool) for pool in candidates.pools_waited_for(conn, pooled)}
     return len(admitted)
 
 

@@ -63,6 +63,8 @@ create table dag_version (
   code_hash text not null,                 -- of the file and the local modules it imported
   bundle text not null,
   bundle_version text,
+  max_active_tasks int,                    -- within one run; null: it has fewer tasks than that
+  pools jsonb not null default '{}',       -- the pools of its tasks: name → most slots of one task
   created_at timestamptz not null default clock_timestamp(),
   primary key (dag_id, number)
 );
@@ -176,8 +178,13 @@ create table task_hot (
   pool_slots int not null default 1 check (pool_slots >= 1),
   queue text not null,
   executor text not null,
-  priority int not null,
-  rank bigint not null default 0,          -- place among equal priorities
+  priority int not null,                   -- raised to the highest one by waiting too long
+  rank bigint not null default 0,          -- place among equal priorities; negative: it was raised
+  turn bigint not null default 0,          -- the rank with which it waited for its pool
+  stride int not null default 1000,        -- what it costs its DAG in such an order
+  run_limit int check (run_limit >= 1),    -- active instances of this task within the run
+  dag_limit int check (dag_limit >= 1),    -- … and over all runs of the DAG
+  keeps_slot boolean not null default false, -- occupies its pool though it is not active
   held boolean not null default false,
   retry_delay double precision not null default 0,
   retry_backoff double precision not null default 0,
@@ -207,8 +214,10 @@ create table task_hot (
 create index task_queue on task_hot (executor, queue, priority desc, rank, run_key, task_id)
   where state = 'queued';
 -- Ready tasks of a pool in order, and what occupies it.
-create index task_pool on task_hot (pool, state, priority desc, rank, run_key)
+create index task_pool on task_hot (pool, state, priority desc, turn, run_key)
   where state in ('scheduled', 'queued', 'running', 'restarting');
+-- What occupies a pool without being active; few.
+create index task_keeping on task_hot (pool) where keeps_slot;
 -- What is unfinished in a DAG and in a run: limits, census, ready tasks of one run in order.
 create index task_unfinished on task_hot (dag_id, run_key, state, priority desc, rank)
   where state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none');
@@ -451,7 +460,7 @@ create index audit_at on audit (at);
 create function take_runs(most int, again interval, whole int)
 returns table (wakeups int, changed text[], tasks json,
   run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamptz,
-  started_at timestamptz, past_key bigint, chained boolean)
+  started_at timestamptz, past_key bigint, chained boolean, backfill boolean, limited boolean)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -496,7 +505,9 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained,
+    r.backfill_id is not null,
+    (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
     from unnest(run_keys, task_ids) as u(run_key, task_id) group by run_key)
@@ -512,17 +523,76 @@ begin
 end $$;
 
 create function open_gates()
-returns table (now timestamptz, served text[], limited text[])
+returns table (now timestamptz, served text[], unlimited text[])
 language plpgsql volatile
 as $$
--- Database time, what live workers serve ("executor queue"), and the pools that have a size.
+-- Database time, what live workers serve ("executor queue"), and the pools that have no size: no
+-- pool gets one before the caller's transaction has ended.
 #variable_conflict use_column
 begin
+  perform pg_advisory_xact_lock_shared(hashtext('flow.pool_sizes'));
   return query select clock_timestamp(),
     (select coalesce(array_agg(distinct executor || ' ' || queue), '{}')
        from process, unnest(queues) as queue
        where role = 'work' and ended_at is null and not draining),
-    (select coalesce(array_agg(name), '{}') from pool where slots >= 0);
+    (select coalesce(array_agg(name), '{}') from pool where slots < 0);
+end $$;
+
+create function find_places(line_pools text[], line_executors text[], line_queues text[],
+  line_priorities int[], flow_lines int[], flow_dags text[], flow_backfills boolean[],
+  flow_alone boolean[], flow_strides int[])
+returns bigint[]
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_mergejoin = off
+set enable_hashjoin = off
+as $$
+-- The place of the first task of each flow, that is of a DAG (its backfills are a flow of their own)
+-- in a line: in a queue where no pool is named, else in a pool. See flow.decide.turns.
+--
+-- A line's clock. For a queue it is the first place in it (index task_queue): workers take whatever
+-- stands first. In a pool what stands first may be kept waiting by another limit, so it is the last
+-- place of what occupies the pool (index task_pool), and the first one only when nothing does.
+-- Raised tasks stand before all others, at negative places, and say nothing of a clock.
+--
+-- The last place of a flow is looked up by run (indexes run_unfinished and task_unfinished).
+#variable_conflict use_column
+begin
+  return (with line as materialized (
+    select l.number, l.pool, l.executor, l.queue, l.priority, case when l.pool is null then (
+        select t.rank from task_hot t where t.state = 'queued' and t.executor = l.executor
+          and t.queue = l.queue and t.priority = l.priority and t.rank >= 0
+        order by t.rank limit 1)
+      else coalesce(greatest(
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'running'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1),
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'queued'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn desc limit 1)),
+        (select t.turn from task_hot t where t.pool = l.pool and t.state = 'scheduled'
+          and t.priority = l.priority and t.turn >= 0 order by t.turn limit 1)) end as clock
+    from unnest(line_pools, line_executors, line_queues, line_priorities)
+      with ordinality as l(pool, executor, queue, priority, number))
+  select coalesce(array_agg(f.stride + greatest(l.clock, case
+    when f.alone then null
+    when l.pool is null then (
+      select max(w.rank) from run r, lateral (
+        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
+          and t.state = 'queued' and t.priority = l.priority and t.queue = l.queue
+          and t.executor = l.executor and t.rank >= 0 order by t.rank desc limit 1) as w
+      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
+        and (r.backfill_id is not null) = f.backfill)
+    else (
+      select max(w.rank) from run r, lateral (
+        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
+          and t.state = 'scheduled' and t.priority = l.priority and t.pool = l.pool
+          and t.rank >= 0 order by t.rank desc limit 1) as w
+      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
+        and (r.backfill_id is not null) = f.backfill)
+    end, 0) order by f.number), '{}')
+  from unnest(flow_lines, flow_dags, flow_backfills, flow_alone, flow_strides)
+      with ordinality as f(line, dag_id, backfill, alone, stride, number)
+    join line l on l.number = f.line);
 end $$;
 
 create function follow_tries(run_keys bigint[], task_ids text[]) returns void
@@ -557,8 +627,9 @@ end $$;
 
 create function add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[],
   reasons text[], profiles int[], max_tries int[], pools text[], pool_slots int[], queues text[],
-  executors text[], priorities int[], retry_delays float8[], retry_backoffs float8[],
-  max_retry_delays float8[], execution_timeouts float8[], fresh boolean)
+  executors text[], priorities int[], run_limits int[], dag_limits int[], retry_delays float8[],
+  retry_backoffs float8[], max_retry_delays float8[], execution_timeouts float8[], strides int[],
+  flows int[], behind bigint[], places bigint[], fresh boolean)
 returns void
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
@@ -566,26 +637,31 @@ set enable_nestloop = off
 as $$
 -- First rows of tasks, whose run the caller holds or has made. What most tasks of a batch have in
 -- common (pool, queue, retries, …) comes once per distinct combination, as a profile. The plan
--- hashes the profiles: there may be one, or hundreds. `fresh`: the runs are new.
+-- hashes the profiles: there may be one, or hundreds. What begins to wait stands so far behind the
+-- place of its flow (find_places). `fresh`: the runs are new.
 #variable_conflict use_column
 declare
   at timestamptz := clock_timestamp();
 begin
   insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
-    queue, executor, priority, retry_delay, retry_backoff, max_retry_delay, execution_timeout,
-    reason, scheduled_at, queued_at, ended_at)
+    queue, executor, priority, run_limit, dag_limit, retry_delay, retry_backoff, max_retry_delay,
+    execution_timeout, stride, rank, turn, reason, scheduled_at, queued_at, ended_at)
   select n.run_key, n.task_id, n.dag_id, n.state, (n.state in ('scheduled', 'queued'))::int,
-    p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.retry_delay,
-    p.retry_backoff, p.max_retry_delay, p.execution_timeout, n.reason,
+    p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit, p.dag_limit,
+    p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, coalesce(n.stride, 1000),
+    coalesce(places[n.flow] + n.behind, 0),
+    case when n.state = 'scheduled' then coalesce(places[n.flow] + n.behind, 0) else 0 end,
+    n.reason,
     case when n.state in ('scheduled', 'queued') then at end,
     case when n.state = 'queued' then at end,
     case when n.state not in ('scheduled', 'queued') then at end
-  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles)
-    as n(run_key, task_id, dag_id, state, reason, profile)
+  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
+      add_tasks.behind)
+    as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
   join unnest(add_tasks.max_tries, pools, add_tasks.pool_slots, queues, executors, priorities,
-      retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
-    with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, retry_delay,
-      retry_backoff, max_retry_delay, execution_timeout, profile)
+      run_limits, dag_limits, retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
+    with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit,
+      dag_limit, retry_delay, retry_backoff, max_retry_delay, execution_timeout, profile)
     on p.profile = n.profile;
   if not fresh then
     perform follow_tries(run_keys, task_ids);
@@ -634,7 +710,9 @@ set enable_mergejoin = off
 as $$
 -- Sets up to `most` queued tasks of an executor and its queues running, in admission order, passing
 -- over what other workers are taking; index task_queue, of each queue no more than the limit: with
--- `queue = any(…)` every queued task was read and sorted for each claim. Opens the tries in the
+-- `queue = any(…)` every queued task was read and sorted for each claim. Places in different queues
+-- say nothing of each other, so tasks of one priority are taken by how far they stand from the head
+-- of their own queue. Opens the tries in the
 -- same statement, so a try that has a number and a start has a row.
 #variable_conflict use_column
 begin
@@ -646,7 +724,8 @@ begin
         where t.state = 'queued' and t.executor = for_executor and t.queue = s.name
         order by t.priority desc, t.rank, t.run_key, t.task_id limit most
         for update skip locked) as q
-    order by q.priority desc, q.rank, q.run_key, q.task_id limit most),
+    order by q.priority desc, q.rank - min(q.rank) over (partition by s.name, q.priority),
+      q.run_key, q.task_id limit most),
   claimed as (
     update task_hot t set state = 'running', claim = t.claim + 1, worker = by_worker,
       started_at = clock_timestamp(), reason = null, stop_reason = null
@@ -720,6 +799,7 @@ begin
       queued_at = case when c.again or c.cleared then null else t.queued_at end,
       started_at = case when c.cleared then null else t.started_at end,
       ended_at = case when c.again or c.cleared then null else clock_timestamp() end,
+      rank = case when c.again then t.turn else t.rank end, keeps_slot = false,
       skips = string_to_array(c.skips, ',')
     from current c
     where t.run_key = c.run_key and t.task_id = c.task_id and t.map_path = c.map_path),
