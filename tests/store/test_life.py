@@ -423,7 +423,7 @@ def test_a_row_that_was_deleted_by_hand_is_made_again_under_new_numbers(world: W
     assert world.states("d") == {"a": state}
     world.conn.execute("delete from task_hot")
     world.conn.execute("update process set draining = false")
-    sweep(world.conn)  # nothing wakes the run, but for the retry's own wake-up
+    sweep(world.conn, 600)  # nothing wakes the run, but for the retry's own wake-up
     while scheduler.run_once():
         pass
     [again] = world.claim()
