@@ -46,12 +46,6 @@ BREAKS = [
         "if callbacks and runtime.current().counts():",
         "if callbacks:",
     ),
-    # A cleared task has the tries that it had.
-    Break(
-        "engine/flow/store/tasks.py",
-        "  max_tries = case t.state when 'none' then t.try_number + p.max_tries",
-        "  max_tries = case t.state when '' then 0",
-    ),
 ]
 
 DAG = """
