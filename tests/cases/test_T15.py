@@ -28,11 +28,11 @@ BREAKS = [
         "        if one.state == TaskState.RUNNING or one.key in stopping\n",
         "        if one.state == TaskState.RUNNING\n",
     ),
-    # The worker does not learn of it, and says how the task came to its end.
+    # The death of its process does not count.
     Break(
         "engine/flow/store/tries.py",
-        "    case t.state when 'running' then s.state else 'none' end as state,\n",
-        "    s.state,\n",
+        "  where t.claim = s.claim and t.state in ('running', 'restarting')\n",
+        "  where t.claim = s.claim and t.state = 'running'\n",
     ),
     # The old process goes on.
     Break(
@@ -45,12 +45,6 @@ BREAKS = [
         "engine/flow/process/task.py",
         "if callbacks and runtime.current().counts():",
         "if callbacks:",
-    ),
-    # A cleared task has the tries that it had.
-    Break(
-        "engine/flow/store/tasks.py",
-        "  max_tries = case t.state when 'none' then t.try_number + p.max_tries",
-        "  max_tries = case t.state when '' then 0",
     ),
 ]
 
