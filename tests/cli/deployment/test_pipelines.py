@@ -135,7 +135,7 @@ def test_a_run_has_the_fields_of_the_contract(sales, flow):
 
 FIELDS = {
     ("dags", "list"): "dag_id paused schedule timezone next_run_at owner tags file version "
-    "has_import_error max_active_runs catchup",
+    "has_import_error max_active_runs pause_reason catchup",
     ("tasks", "list", "sales", RUN): "dag_id run_id task_id map_index state try_number max_tries "
     "pool pool_slots queue executor priority scheduled_at queued_at started_at ended_at worker "
     "operator",
