@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flow_cli.output import Output
+from flow_cli.records import row_of
 from flow_cli.texts import STANDARD_INPUT, write_private
 
 if TYPE_CHECKING:
-    from flow.ops.exchange import Existing
+    from flow.ops.exchange import Existing, Imported
 
 
 class Policy(StrEnum):
@@ -44,6 +45,13 @@ def policy_of(chosen: Policy | None) -> Existing:
     from flow.ops.exchange import Existing
 
     return Existing((chosen or Policy.FAIL).value)
+
+
+def report_imported(printer: Output, done: Imported, stored: str) -> None:
+    """Print what was written, each name with what it is now, and what was left alone."""
+    printer.lines([f"{name} {stored}" for name in done.written], row_of(done))
+    if done.skipped:
+        printer.message(f"left as they were: {', '.join(done.skipped)}")
 
 
 def deliver(file: str, text: str) -> None:

@@ -46,6 +46,15 @@ def test_manual_page_has_no_warnings(page):
     assert "NAME" in reading.stdout
 
 
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_a_manual_page_says_once_what_it_is_about(page):
+    """As `whatis` and `apropos` read it."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert lines.count('.SH "NAME"') == 1
+    about = lines[lines.index('.SH "NAME"') + 1].replace("\\-", "-")
+    assert about.startswith(f"{page.name.rpartition('.')[0]} - ")
+
+
 def test_markdown_becomes_roff():
     text = """\
 # flow-x - about *x*

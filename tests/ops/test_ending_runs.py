@@ -31,6 +31,14 @@ def start(world: World, run_id: str = "it", **fields: Any) -> str:
     return run_id
 
 
+def start_two(world: World) -> None:
+    """A task that is claimed in the first of two runs and waits for that in the second."""
+    start(world, "first", tasks=[TaskSpec(task_id="a", operator="X", depends_on_past=True)])
+    running.run(world.deployment, Wish("sales", run_id="second"))
+    world.schedule()
+    assert world.states("second") == {}
+
+
 def run_states(world: World) -> dict[str, str]:
     return dict(world.rows("select run_id, state from run"))
 
@@ -104,6 +112,13 @@ class TestCancel:
         world.schedule()
         assert world.rows("select dag_id, state from task_hot") == [("other", "queued")]
 
+    def test_the_run_that_waits_for_it_goes_on(self, world: World) -> None:
+        start_two(world)
+        cancelling.cancel(world.deployment, "sales", Which("first"))
+        world.schedule()
+        assert world.states("second") == {"a": "queued"}
+        assert sound(world)
+
     def test_one_that_has_ended_is_a_conflict(self, world: World) -> None:
         start(world)
         world.finish()
@@ -159,6 +174,16 @@ class TestDelete:
         assert world.value("select count(*) from xcom") == 0
         world.schedule()
         assert run_states(world) == {"kept": "success"}
+        assert sound(world)
+
+    def test_the_run_that_waits_for_it_goes_on(self, world: World) -> None:
+        start_two(world)
+        world.end(world.claim()["a"], TaskState.FAILED)
+        world.schedule()
+        assert world.states("second") == {}
+        deleting.delete(world.deployment, "sales", Which("first"))
+        world.schedule()
+        assert world.states("second") == {"a": "queued"}
         assert sound(world)
 
     def test_an_active_one_is_refused_with_the_way(self, world: World) -> None:

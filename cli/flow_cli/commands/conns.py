@@ -20,8 +20,15 @@ from flow_cli.options import (
 )
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
-from flow_cli.records import plain, print_page, print_record, row_of
-from flow_cli.transfer import ExistingOption, ExportArgument, ImportArgument, deliver, policy_of
+from flow_cli.records import print_page, print_record, row_of
+from flow_cli.transfer import (
+    ExistingOption,
+    ExportArgument,
+    ImportArgument,
+    deliver,
+    policy_of,
+    report_imported,
+)
 
 if TYPE_CHECKING:
     from flow.authoring.connection import Connection
@@ -211,10 +218,7 @@ def import_(
     text = read(file)
     with opened(context) as deployment:
         done = connections.import_(deployment, text, policy_of(existing))
-    printer = Output(output)
-    printer.lines([f"{conn_id} is stored" for conn_id in done.written], plain(row_of(done)))
-    if done.skipped:
-        printer.message(f"left as they were: {', '.join(done.skipped)}")
+    report_imported(Output(output), done, "is stored")
 
 
 @app.command(cls=Command, epilog=examples("flow conns export connections.json"))

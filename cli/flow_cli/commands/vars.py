@@ -19,8 +19,15 @@ from flow_cli.options import (
 )
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
-from flow_cli.records import plain, print_page, row_of
-from flow_cli.transfer import ExistingOption, ExportArgument, ImportArgument, deliver, policy_of
+from flow_cli.records import print_page, row_of
+from flow_cli.transfer import (
+    ExistingOption,
+    ExportArgument,
+    ImportArgument,
+    deliver,
+    policy_of,
+    report_imported,
+)
 
 app = group(
     "Keep variables, the texts that tasks share. They are encrypted in the database.",
@@ -137,10 +144,7 @@ def import_(
     text = read(file)
     with opened(context) as deployment:
         done = variables.import_(deployment, text, policy_of(existing))
-    printer = Output(output)
-    printer.lines([f"{key} is set" for key in done.written], plain(row_of(done)))
-    if done.skipped:
-        printer.message(f"left as they were: {', '.join(done.skipped)}")
+    report_imported(Output(output), done, "is set")
 
 
 @app.command(cls=Command, epilog=examples("flow vars export variables.json"))

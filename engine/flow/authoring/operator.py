@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-from abc import ABCMeta
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flow.authoring import collect, scope
-from flow.authoring.arguments import Signature, not_yet
+from flow.authoring.arguments import not_yet
 from flow.authoring.callbacks import Callback, Callbacks, callback_tuple
-from flow.authoring.defaults import defaults_for, with_base_defaults, with_defaults
 from flow.authoring.durations import duration, optional_duration
 from flow.authoring.ids import legal_id
 from flow.authoring.node import Node
-from flow.authoring.origin import Origin, caller
+from flow.authoring.operator_type import OperatorType
+from flow.authoring.origin import Origin
 from flow.authoring.param import value_of
 from flow.authoring.task_arguments import (
     backoff,
@@ -39,41 +38,6 @@ if TYPE_CHECKING:
     from flow.authoring.group import TaskGroup
 
 Hook = Callable[..., Any]
-
-
-class OperatorType(ABCMeta):
-    """The type of operator classes: applies `default_args`, and finds XComArgs in arguments."""
-
-    argument_names: frozenset[str]
-
-    def __new__(
-        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any
-    ) -> OperatorType:
-        own = namespace.get("__init__")
-        if own is not None:
-            wrap = with_defaults if any(isinstance(b, cls) for b in bases) else with_base_defaults
-            namespace["__init__"] = wrap(own)
-        made = super().__new__(cls, name, bases, namespace, **kwargs)
-        inherited = [b.argument_names for b in bases if isinstance(b, OperatorType)]
-        made.argument_names = frozenset().union(
-            Signature(own).names if own is not None else (), *inherited
-        )
-        return made
-
-    def __call__(cls, *args: Any, **given: Any) -> Any:
-        made: Any = cls
-        operator = made.__new__(made)
-        operator.origin = caller()
-        operator.defaults = defaults_for(given)
-        operator.defaults_taken = set()
-        made.__init__(operator, *args, **given)
-        if "task_id" not in operator.__dict__:
-            raise InvalidDag(
-                f"{operator.origin}: {cls.__name__} does not call super().__init__()",
-                "its __init__ must end in super().__init__(**kwargs)",
-            )
-        operator.finish()
-        return operator
 
 
 class BaseOperator(Node, metaclass=OperatorType):

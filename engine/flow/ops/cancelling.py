@@ -17,6 +17,7 @@ from flow.store import (
     gates,
     instances,
     notify,
+    past,
     run_locks,
     runs,
     stopping,
@@ -157,9 +158,9 @@ def _write(conn: Conn, cancels: Sequence[_Cancel]) -> None:
 
 def _wake(conn: Conn, dag_id: str, cancels: Sequence[_Cancel]) -> None:
     """Let schedulers use the room that became free: of the DAG, for its queued runs and its tasks,
-    and of pools with a size. The DAG's other runs may have waited for one of these.
+    and of pools with a size. Other runs may have waited for one of these.
     """
+    past.wake_followers(conn, [(one.run.run_key, None) for one in cancels])
     freed = {row.pool for one in cancels for row in one.rows if TaskState(row.state) in OCCUPYING}
     gates.wake_freed(conn, freed)
     wakeups.wake_named(conn, [("dag", dag_id)])
-    wakeups.wake_running(conn, dag_id)

@@ -10,9 +10,8 @@ from flow.authoring.connection import Connection
 from flow.errors import Conflict, NotFound, UsageError
 from flow.ops import keyring
 from flow.ops.deployment import Deployment
-from flow.ops.exchange import Existing, read_object, settle
+from flow.ops.exchange import Existing, Imported, read_object, settle
 from flow.ops.suggest import did_you_mean
-from flow.ops.variables import Imported
 from flow.secrets import lookup, names
 from flow.secrets.lookup import FoundConnection
 from flow.secrets.stored import seal, unseal

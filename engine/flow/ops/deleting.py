@@ -17,6 +17,7 @@ from flow.store import (
     cancelling,
     clock,
     notify,
+    past,
     run_locks,
     schedule,
     specs,
@@ -75,11 +76,11 @@ def delete(
             instances[counted.run_key] += counted.instances
         once = _is_the_one(conn, dag, found)
         if locked and not dry_run:
+            past.wake_followers(conn, [(run_key, None) for run_key in run_keys])
             cancelling.delete(conn, run_keys)
             if once:
                 _begin_anew(conn, dag)
             wakeups.wake_named(conn, [("dag", dag_id)])
-            wakeups.wake_running(conn, dag_id)
             for one in locked:
                 change.log(f"{dag_id}/{one.run_id}", {"state": one.state, "version": one.version})
             change.tell(notify.WAKE)

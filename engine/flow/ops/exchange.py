@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from flow.errors import Conflict, UsageError
 
@@ -15,6 +15,13 @@ class Existing(StrEnum):
     FAIL = "fail"
     SKIP = "skip"
     OVERWRITE = "overwrite"
+
+
+class Imported(NamedTuple):
+    """The names that an import wrote, and those it left as they were."""
+
+    written: list[str]
+    skipped: list[str]
 
 
 def read_object(text: str, what: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from flow.errors import NotFound, UsageError
 from flow.ops import keyring
 from flow.ops.deployment import Deployment
-from flow.ops.exchange import Existing, read_object, settle
+from flow.ops.exchange import Existing, Imported, read_object, settle
 from flow.ops.suggest import did_you_mean
 from flow.secrets import lookup, names
 from flow.secrets.lookup import FoundVariable
@@ -24,13 +24,6 @@ class VariableRow(NamedTuple):
     key: str
     description: str
     updated_at: datetime
-
-
-class Imported(NamedTuple):
-    """What an import wrote and what it left as it was."""
-
-    written: list[str]
-    skipped: list[str]
 
 
 def page(deployment: Deployment, limit: int | None = None) -> Page[VariableRow]:

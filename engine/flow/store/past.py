@@ -87,7 +87,6 @@ _WAKE_LATER = """
 insert into wakeup (kind, run_key)
 select distinct 'run', x.run_key
 from run m join run x on x.dag_id = m.dag_id and x.state = 'running'
-  and x.state in ('queued', 'running')
   and (x.logical_date, x.run_key) > (m.logical_date, m.run_key)
 where m.run_key = any(%(run_keys)s::bigint[])
 """
@@ -154,7 +153,8 @@ def remember(conn: Conn, waits: Iterable[tuple[int, int | None]]) -> None:
 def wake_followers(conn: Conn, ended: Iterable[tuple[int, str | None]]) -> None:
     """Wake the runs that wait for these: (run_key, task that ended there, or None for anything).
 
-    For who decides, marks, clears or deletes (before the row is gone) a run, under its lock.
+    For who decides, marks, clears, cancels or deletes (before the row is gone) a run, under its
+    lock.
     """
     rows = list(ended)
     if rows:

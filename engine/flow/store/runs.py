@@ -15,7 +15,7 @@ from flow.store.tasks import TaskRow
 from flow.store.wakeups import BUSY_AGAIN
 
 
-class LockedRun(NamedTuple):
+class TakenRun(NamedTuple):
     """A running run whose row this transaction holds."""
 
     run_key: int
@@ -36,7 +36,7 @@ class Woken(NamedTuple):
 
     wakeups: int
     """How many, of whatever runs."""
-    runs: list[LockedRun]
+    runs: list[TakenRun]
     """Those of them that this transaction holds now."""
     changed: dict[int, set[str] | None]
     """By run_key the tasks that changed; None: anything may have changed."""
@@ -209,7 +209,7 @@ def woken(answer: Cursor[Row]) -> Woken:
     locked = {row[3]: row for row in rows if row[4] is not None}
     return Woken(
         wakeups=sum(row[0] for row in rows),
-        runs=[LockedRun._make(row[3:]) for row in locked.values()],
+        runs=[TakenRun._make(row[3:]) for row in locked.values()],
         changed={key: None if row[1] is None else set(row[1]) for key, row in locked.items()},
         tasks={key: _task_rows(key, row[2]) for key, row in locked.items() if row[2] is not None},
     )

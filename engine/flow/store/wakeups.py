@@ -13,19 +13,17 @@ BUSY_AGAIN: Final = 0.02
 
 
 class Wakeup(NamedTuple):
-    """One row: look at this run (and what changed in it), DAG, pool or queue."""
+    """One row: look at this DAG, pool or queue. Those of runs are taken by `runs.take_woken`."""
 
     id: int
     kind: str
-    run_key: int | None
-    task_id: str | None
     name: str | None
 
 
 # Due wake-ups of some kinds, oldest first; one that another scheduler holds is passed over.
 # Index wakeup_due, which a volatile clock_timestamp() could not be looked up in. Locks the rows.
 _TAKE = """
-select id, kind, run_key, task_id, name from wakeup
+select id, kind, name from wakeup
 where kind = any(%(kinds)s::text[]) and due_at <= statement_timestamp()
 order by due_at, id limit %(limit)s
 for update skip locked
@@ -50,12 +48,6 @@ from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(due)s::timestamptz[]
 _ADD_NAMED = """
 insert into wakeup (kind, name)
 select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, name)
-"""
-
-# Index run_unfinished.
-_ADD_RUNNING = """
-insert into wakeup (kind, run_key)
-select 'run', run_key from run where dag_id = %(dag_id)s and state = 'running'
 """
 
 
@@ -85,11 +77,6 @@ def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None
         conn.execute(
             _ADD_RUNS, {"run_keys": list(run_keys), "task_ids": list(task_ids), "due": list(due)}
         )
-
-
-def wake_running(conn: Conn, dag_id: str) -> None:
-    """Let all running runs of a DAG be looked at: another one of its runs changed, or is gone."""
-    conn.execute(_ADD_RUNNING, {"dag_id": dag_id})
 
 
 def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:

@@ -16,7 +16,7 @@ from flow.store import gates, runs, tasks, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.looking_back import Asking, look_back
-from flow.store.runs import LockedRun, Woken
+from flow.store.runs import TakenRun, Woken
 from flow.store.tasks import TaskRow
 from flow.store.wakeups import BUSY_AGAIN
 
@@ -30,7 +30,7 @@ WHOLE: Final = 64
 class _OpenRun:
     """A locked run in the course of being decided."""
 
-    run: LockedRun
+    run: TakenRun
     graph: Graph
     changed: set[str] | None
     """None: anything may have changed."""

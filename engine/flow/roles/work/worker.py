@@ -13,7 +13,7 @@ import os
 import socket
 import time
 
-from flow.decide import Ending, lost, orphaned_callback
+from flow.decide import lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import ProtocolError
 from flow.process import alarm
@@ -33,15 +33,15 @@ from flow.roles.losses import free
 from flow.roles.work import marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, EXIT_PATIENCE, memory_allows
+from flow.roles.work.outbox import Outbox
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
 from flow.roles.work.succession import succeed
-from flow.states import TaskState
 from flow.store import callbacks, processes, stopping, tries, wakeups
-from flow.store.callbacks import ClaimedCallback, NewCallback
+from flow.store.callbacks import ClaimedCallback
 from flow.store.connect import Conn, transaction
-from flow.store.notify import QUEUED, WAKE, Notifier
-from flow.store.tries import Claim, Claimed, Report
+from flow.store.notify import WAKE, Notifier
+from flow.store.tries import Claim, Claimed
 
 log = logging.getLogger(__name__)
 
@@ -69,10 +69,7 @@ class Worker:
         self._held: dict[int, HeldTry | HeldCallback] = {}
         self._leaving: dict[int, float] = {}
         """Jobs that are over and whose processes may not be dead yet: when these are killed."""
-        self._outbox: list[tuple[Report, NewCallback | None]] = []
-        self._gone: list[Claim] = []
-        """Claims that did not count any more and whose processes are dead."""
-        self._done_callbacks: list[int] = []
+        self._outbox = Outbox(self.notifier)
         self._questions: list[ChildMessage] = []
         self._beat_at = 0.0
         self._callbacks_at = 0.0
@@ -113,29 +110,23 @@ class Worker:
         if ended.leaving:
             self._leaving[ended.job_id] = time.monotonic() + EXIT_PATIENCE
         if isinstance(held, HeldCallback):
-            self._done_callbacks.append(held.callback.callback_id)
+            self._outbox.callback_over(held.callback.callback_id)
             return
         found = ending(held.task, ended, held.cause, held.stop_reason)
         if found is not None:
-            self._owe(held, found, needs_callback(found.state, ended))
+            self._outbox.ended(held, found, needs_callback(found.state, ended))
         else:
-            self._gone.append(held.task.key)
+            self._outbox.dead(held.task.key)
 
     def _lose(self, job_id: int) -> None:
         held = self._held.pop(job_id)
         if isinstance(held, HeldCallback):
             return
         if held.cause is StopCause.STALE:
-            self._gone.append(held.task.key)
+            self._outbox.dead(held.task.key)
             return
         found = lost(held.task, ZYGOTE_DIED)
-        self._owe(held, found, orphaned_callback(found.state))
-
-    def _owe(self, held: HeldTry, found: Ending, kind: str | None) -> None:
-        """Put a report into the outbox, with the callback that has to run instead of the try's."""
-        said = Report(held.task.key, found, pid=held.pid, log=held.log)
-        reason = found.reason or "failed"
-        self._outbox.append((said, callbacks.of_try(held.task, kind, reason) if kind else None))
+        self._outbox.ended(held, found, orphaned_callback(found.state))
 
     def enforce(self) -> None:
         """End tries that have run longer than they may, and what does not leave as it said."""
@@ -191,8 +182,7 @@ class Worker:
     @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""
-        owed = self._outbox or self._done_callbacks or self._gone
-        return not self._held and not owed
+        return not self._held and self._outbox.empty
 
     # ── what it does with the database ───────────────────────────────────────────────────────────
 
@@ -201,8 +191,7 @@ class Worker:
         if time.monotonic() >= self._beat_at:
             self.beat(conn)
         self._answer(conn)
-        self._report(conn)
-        self._confirm_dead(conn)
+        self._outbox.send(conn, self.process_id)
         self._claim(conn)
         self.notifier.pay(conn)
 
@@ -252,12 +241,10 @@ class Worker:
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
-        held = {one.task.key for one in self._tries().values()}
-        held |= {said.claim for said, _ in self._outbox} | set(self._gone)
+        held = {one.task.key for one in self._tries().values()} | self._outbox.claims
         running = {
             h.callback.callback_id for h in self._held.values() if isinstance(h, HeldCallback)
-        }
-        running |= set(self._done_callbacks)
+        } | self._outbox.callback_ids
         if claims <= held and callback_ids <= running:
             return
         assert self.process_id is not None  # it has just beaten
@@ -276,8 +263,6 @@ class Worker:
             else:
                 self.host.stop(job_id, 0.0)
         self._outbox.clear()
-        self._gone.clear()
-        self._done_callbacks.clear()
         self.process_id = None
         self._beat_at = time.monotonic()
 
@@ -300,41 +285,6 @@ class Worker:
                 reply = answer(conn, task, question.message, self.settings.key_file)
                 self.host.reply(question.job_id, reply)
             del self._questions[0]
-
-    def _report(self, conn: Conn) -> None:
-        """Write how tries ended; whatever fails here stays in the outbox."""
-        if not self._outbox and not self._done_callbacks:
-            return
-        outbox, done = list(self._outbox), list(self._done_callbacks)
-        with transaction(conn, "work.report"):
-            counted = tries.report(conn, [said for said, _ in outbox])
-            callbacks.add(
-                conn, [callback for said, callback in outbox if callback and said.claim in counted]
-            )
-            for callback_id in done:
-                callbacks.done(conn, callback_id, self.process_id or 0)
-        del self._outbox[: len(outbox)]
-        del self._done_callbacks[: len(done)]
-        if outbox:
-            self.notifier.send(conn, WAKE)
-        for said, callback in outbox:
-            if said.ending.state is TaskState.NONE:
-                continue  # it was stopped, as it should be
-            if said.claim not in counted:
-                self._gone.append(said.claim)
-                log.warning("%s: its end came too late and does not count", said.claim)
-            elif callback:
-                self.notifier.send(conn, QUEUED)
-
-    def _confirm_dead(self, conn: Conn) -> None:
-        """Say that processes which did not count any more are dead."""
-        if self._gone:
-            dead = list(self._gone)
-            with transaction(conn, "work.confirm"):
-                noted = stopping.gone(conn, dead)
-            del self._gone[: len(dead)]
-            if noted:
-                self.notifier.send(conn, WAKE)
 
     def _claim(self, conn: Conn) -> None:
         """Take what is queued, as far as slots and memory allow."""
@@ -372,7 +322,7 @@ class Worker:
                 found = unstartable(task, error.message)
             else:
                 found = lost(task, f"the worker could not start it: {error}")
-            self._owe(held, found, orphaned_callback(found.state))
+            self._outbox.ended(held, found, orphaned_callback(found.state))
 
     def _start_callback(self, callback: ClaimedCallback) -> None:
         """Give a callback a process; the next heartbeat frees one that could not get it."""
@@ -381,7 +331,7 @@ class Worker:
             self._held[self.host.start(job)] = HeldCallback(callback, job.log)
         except ProtocolError as error:
             log.error("callback %d cannot run: %s", callback.callback_id, error.message)
-            self._done_callbacks.append(callback.callback_id)
+            self._outbox.callback_over(callback.callback_id)
         except OSError as error:
             log.warning("callback %d could not be started: %s", callback.callback_id, error)
 
