@@ -1,7 +1,8 @@
 """T31: a pool's size means the same whatever it is: shrunk, 0, -1, too small, or not there.
 
 Nothing is decided by a negative number of open slots, a pool that has no room keeps only its own
-tasks waiting, and what can never start says so: on the DAG, and where the pool is shown.
+tasks waiting, and what can never start says so: among the warnings, on the DAG, where the pool is
+shown, and when the task is asked why it waits.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cases.deployment import Deployment, deployed
 from cases.steady import check_log
 from waiting import wait_until
 
-NEEDS = ["flow dags warnings", "flow why"]  # the warnings of all DAGs, and a task's own reason
+NEEDS: list[str] = []
 
 BREAKS = [
     Break(
@@ -37,6 +38,17 @@ BREAKS = [
         "engine/flow/store/pools.py",
         "  and (p.name is null or p.slots between 0 and w.slots::int - 1)\n",
         "  and p.slots between 0 and w.slots::int - 1\n",
+    ),
+    # A pool that is not there is taken for one without limit.
+    Break(
+        "engine/flow/ops/limits.py",
+        "    if size == UNLIMITED:\n",
+        "    if size is None or size == UNLIMITED:\n",
+    ),
+    Break(
+        "engine/flow/ops/dag_warnings.py",
+        "            *of_pools.get(one.file, []),\n",
+        "",
     ),
 ]
 
@@ -107,12 +119,22 @@ def reason(deployment: Deployment, name: str, dag_id: str) -> str:
     return str({one["dag_id"]: one["reason"] for one in waiting}[dag_id])
 
 
+def why(deployment: Deployment, dag_id: str, run_id: str, task: str) -> list[str]:
+    """What a task says of itself, beside its place in a pool."""
+    said = deployment.ask("why", dag_id, run_id, task)["reasons"]
+    return [str(one["text"]) for one in said if one["code"] != "pool_holder"]
+
+
 def test_sizes_of_every_kind(running: Deployment) -> None:
     stuck = {name: running.run(name) for name in ("too_much", "nowhere", "nothing")}
     fills = running.run("fills")
     wait_until(lambda: len(running.marks("a")) >= 2, "two tasks of three slots to start")
     wait_until(lambda: pool(running, "a")["running"] == 6, "the pool to be full")
     assert pool(running, "a")["open"] == 0
+    waits = next(
+        name for name, state in running.states("fills", fills).items() if state == "scheduled"
+    )
+    assert why(running, "fills", fills, waits)[0] == "pool a: 6 of 6 slots used, and it needs 3"
 
     # Shrunk below its use: never negative, and other pools do not notice.
     assert running.flow("pools", "set", "a", "2").code == 0
@@ -125,6 +147,14 @@ def test_sizes_of_every_kind(running: Deployment) -> None:
     wait_until(lambda: pool(running, "a")["running"] == 0, "the pool to empty")
     assert running.run_to_end("goes_on")["state"] == "success"
     assert len({mark.pid for mark in running.marks("a")}) == 2
+    assert why(running, "fills", fills, waits) == [
+        "pool a: it needs 3 of 2 slots: it can never start"
+    ]
+    no_pool = "there is no pool nope; make it: flow pools set nope N"
+    assert why(running, "nowhere", stuck["nowhere"], "only") == [no_pool]
+    assert why(running, "nothing", stuck["nothing"], "only") == [
+        "pool zero has 0 slots: nothing starts"
+    ]
     assert "needs 3 of 2 slots" in reason(running, "a", "fills")
     assert "needs 9 of 2 slots" in reason(running, "a", "too_much")
     assert "0 slots" in reason(running, "zero", "nothing")
@@ -144,6 +174,9 @@ def test_sizes_of_every_kind(running: Deployment) -> None:
         warnings = running.ask("dags", "show", name)["warnings"]
         assert [said in warning for warning in warnings] == [True], (name, warnings)
     assert running.ask("dags", "show", "fills")["warnings"] == []
+    warned = {one["dag_id"]: one["warning"] for one in running.ask("dags", "warnings")}
+    assert warned.keys() == {"too_much", "nowhere", "nothing"}
+    assert no_pool in warned["nowhere"]
 
     refused = running.flow("pools", "set", "x", "--", "-5")
     assert refused.code == 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from flow.errors import NotFound
 from flow.graph import TaskSpec
-from flow.ops import dags, pools, running
+from flow.ops import dag_warnings, dags, pools, running
 from flow.ops.running import Wish
 from operations_world import World
 
@@ -28,24 +30,7 @@ def test_who_holds_a_pool_and_who_waits(world: World) -> None:
     assert (holder.dag_id, holder.tasks, holder.slots, holder.oldest) == ("first", 2, 2, "r/t0")
     [waiting] = use.waiting
     assert (waiting.dag_id, waiting.tasks, waiting.slots) == ("second", 2, 4)
-    assert waiting.reason == "needs 2, and 1 of 3 slots are open"
-
-
-@pytest.mark.parametrize(
-    ("size", "free", "slots", "said"),
-    [
-        (None, None, 1, "there is no pool p; make it: flow pools set p N"),
-        (0, 0, 1, "pool p has 0 slots: nothing starts"),
-        (2, 2, 3, "needs 3 of 2 slots: it can never start"),
-        (4, 1, 3, "needs 3, and 1 of 4 slots are open"),
-        (4, 3, 3, "held back by another limit, or by those who come first"),
-        (-1, None, 3, "held back by another limit, or by those who come first"),
-    ],
-)
-def test_why_a_task_waits_for_a_pool(
-    size: int | None, free: int | None, slots: int, said: str
-) -> None:
-    assert pools.why_waiting("p", size, free, slots) == said
+    assert waiting.reason == "pool small: 2 of 3 slots used, and it needs 2"
 
 
 def test_a_pool_that_does_not_fit_is_a_warning_until_it_does(world: World) -> None:
@@ -57,6 +42,21 @@ def test_a_pool_that_does_not_fit_is_a_warning_until_it_does(world: World) -> No
     assert dags.show(world.deployment, "sales").warnings == [
         "tasks in pool nope: there is no pool nope; make it: flow pools set nope N"
     ]
+    found = [(one.file, one.dag_id, one.warning) for one in dag_warnings.warnings(world.deployment)]
+    assert found == [
+        (
+            "/dags/one.py",
+            "sales",
+            "tasks in pool nope: there is no pool nope; make it: flow pools set nope N",
+        ),
+        (
+            "/dags/two.py",
+            "stock",
+            "tasks in pool small: there is no pool small; make it: flow pools set small N",
+        ),
+    ]
+    (only,) = dag_warnings.warnings(world.deployment, Path("two.py"))
+    assert only.dag_id == "stock"
     pools.set_(world.deployment, "nope", -1)
     pools.set_(world.deployment, "small", 4)
     assert dags.show(world.deployment, "sales").warnings == []

@@ -10,7 +10,7 @@ from flow.decide import Ending
 from flow.decide.reason import Code
 from flow.errors import NotFound
 from flow.graph import TaskSpec
-from flow.ops import cancelling, clearing, marks, running, why
+from flow.ops import cancelling, clearing, marks, pools, running, why
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.ops.why import Answer
@@ -89,6 +89,97 @@ class TestTaskThatWaits:
             Code.RUN_FULL: "max_active_tasks: 1 of 1 tasks of the run are active",
             Code.DAG_FULL: "concurrency: 1 of 1 tasks of the DAG are active over all its runs",
         }
+
+    @pytest.mark.parametrize(
+        ("size", "code", "said_"),
+        [
+            (None, Code.POOL_UNKNOWN, "there is no pool p; make it: flow pools set p N"),
+            (0, Code.POOL_CLOSED, "pool p has 0 slots: nothing starts"),
+            (2, Code.POOL_TOO_SMALL, "pool p: it needs 3 of 2 slots: it can never start"),
+        ],
+    )
+    def test_for_a_pool_that_can_never_do(
+        self, world: World, size: int | None, code: Code, said_: str
+    ) -> None:
+        if size is not None:
+            pools.set_(world.deployment, "p", size)
+        start(world, tasks=[TaskSpec(task_id="a", operator="X", pool="p", pool_slots=3)])
+        assert said(ask(world, "it", "a")) == {code: said_}
+
+    def test_for_slots_that_a_waiting_task_keeps(self, world: World) -> None:
+        pools.set_(world.deployment, "p", 1, include_deferred=True)
+        tasks = [TaskSpec(task_id=name, operator="X", pool="p") for name in ("a", "b")]
+        start(world, tasks=tasks)
+        world.claim()
+        world.rows(
+            "update task_hot set state = 'deferred', worker = null, keeps_slot = true"
+            " where task_id = 'a' returning 1"
+        )
+        texts = said(ask(world, "it", "b"))
+        assert list(texts) == [Code.POOL_FULL, Code.POOL_HOLDER]
+        assert texts[Code.POOL_FULL] == "pool p: 1 of 1 slots used, and it needs 1"
+        assert texts[Code.POOL_HOLDER].startswith("oldest holder of pool p: sales/it/a, since")
+        world.rows("update task_hot set state = 'scheduled' where task_id = 'a' returning 1")
+        assert list(said(ask(world, "it", "a"))) == [Code.DUE]
+        assert list(said(ask(world, "it", "b"))) == [Code.POOL_FULL, Code.POOL_HOLDER]
+
+    def test_for_its_turn_in_the_pool(self, world: World) -> None:
+        pools.set_(world.deployment, "p", 2)
+        tasks = [
+            TaskSpec(task_id=name, operator="X", pool="p", pool_slots=slots)
+            for name, slots in (("a", 1), ("b", 2), ("c", 1))
+        ]
+        start(world, tasks=tasks)
+        world.rows(
+            "update task_hot set state = 'scheduled', queued_at = null, turn = case task_id"
+            " when 'a' then 3 when 'b' then 2 else 1 end where state <> 'none' returning 1"
+        )
+        assert list(said(ask(world, "it", "c"))) == [Code.DUE]
+        ahead = {Code.POOL_AHEAD: "2 other tasks that are ready for pool p go first"}
+        assert said(ask(world, "it", "a")) == ahead
+        pools.set_(world.deployment, "p", 1)
+        ahead = {Code.POOL_AHEAD: "1 other tasks that are ready for pool p go first"}
+        assert said(ask(world, "it", "a")) == ahead
+
+    def test_for_one_that_has_waited_too_long(self, world: World) -> None:
+        pools.set_(world.deployment, "p", 2)
+        tasks = [
+            TaskSpec(task_id=name, operator="X", pool="p", pool_slots=slots)
+            for name, slots in (("a", 1), ("b", 2), ("c", 1))
+        ]
+        start(world, tasks=tasks)
+        world.rows(
+            "update task_hot set state = 'scheduled', queued_at = null, turn = case task_id"
+            " when 'b' then -1 else 2 end where task_id <> 'a' returning 1"
+        )
+        assert list(said(ask(world, "it", "b"))) == [Code.POOL_FULL, Code.POOL_HOLDER]
+        answer = ask(world, "it", "c")
+        assert said(answer) == {
+            Code.POOL_KEPT: "pool p is kept for sales/it/b, which has waited too long and needs 2 "
+            "slots"
+        }
+        assert answer.reasons[0].refers_to == "sales/it/b"
+        world.rows("update task_hot set queue = 'gpu' where task_id = 'b' returning 1")
+        assert Code.POOL_KEPT not in said(ask(world, "it", "c"))
+
+    def test_for_the_limits_of_its_own_instances(self, world: World) -> None:
+        limits = {"max_active_tis_per_dag": 1, "max_active_tis_per_dagrun": 1}
+        start(world, "first", tasks=[TaskSpec(task_id="a", operator="X", **limits)])
+        running.run(world.deployment, Wish("sales", run_id="second"))
+        world.schedule()
+        assert said(ask(world, "second", "a")) == {
+            Code.TASK_IN_DAG_FULL: "max_active_tis_per_dag: 1 of 1 instances of a are active over "
+            "all runs"
+        }
+        world.rows(
+            "insert into task_hot (run_key, task_id, map_path, dag_id, state, pool, queue,"
+            " executor, priority, try_number, queued_at)"
+            " select run_key, task_id, '{1}', dag_id, 'queued', pool, queue, executor, 1, 1, now()"
+            " from task_hot where state = 'scheduled' returning 1"
+        )
+        assert list(said(ask(world, "second", "a"))) == [
+            Code.TASK_IN_RUN_FULL, Code.TASK_IN_DAG_FULL,
+        ]  # fmt: skip
 
     def test_for_a_worker_that_serves_its_queue(self, world: World) -> None:
         start(world, tasks=[TaskSpec(task_id="a", operator="X", queue="gpu")])

@@ -48,7 +48,7 @@ NEXT_COLUMNS = (
 ERROR_COLUMNS = (Column("file"), Column("line", right=True), Column("error"), Column("since"))
 SHOWN_HASH = 12
 """Characters of a hash that tell versions apart for people."""
-WARNING_COLUMNS = (Column("file"), Column("warning"))
+WARNING_COLUMNS = (Column("file"), Column("dag_id"), Column("warning"))
 VERSION_COLUMNS = (
     Column("number", "version", right=True),
     Column("created_at", "created"),
@@ -218,7 +218,10 @@ def warnings(
     ] = 1.0,
     output: OutputOption = Format.TEXT,
 ) -> None:
-    """List what importing DAG files warned of, and slow imports with the module to blame."""
+    """List what importing DAG files warned of, and slow imports with the module to blame.
+
+    A pool that does not exist, or is too small for a task of a DAG, is one too.
+    """
     from flow.ops import dag_warnings
 
     with opened(context) as deployment:

@@ -59,9 +59,14 @@ class Code(StrEnum):
     QUEUE_UNSERVED = "queue_unserved"
     RUN_FULL = "run_full"
     DAG_FULL = "dag_full"
-    LIMIT = "limit"
-    POOL_FULL = "pool_full"
+    TASK_IN_RUN_FULL = "task_in_run_full"
+    TASK_IN_DAG_FULL = "task_in_dag_full"
+    POOL_UNKNOWN = "pool_unknown"
+    POOL_CLOSED = "pool_closed"
     POOL_TOO_SMALL = "pool_too_small"
+    POOL_FULL = "pool_full"
+    POOL_ROOM = "pool_room"
+    POOL_KEPT = "pool_kept"
     POOL_HOLDER = "pool_holder"
     POOL_AHEAD = "pool_ahead"
     RUN_PAUSED = "run_paused"
@@ -124,10 +129,17 @@ TEXTS: Final[dict[Code, str]] = {
     Code.QUEUE_UNSERVED: "no live worker serves queue {queue} of executor {executor}",
     Code.RUN_FULL: "max_active_tasks: {used} of {limit} tasks of the run are active",
     Code.DAG_FULL: "concurrency: {used} of {limit} tasks of the DAG are active over all its runs",
-    Code.LIMIT: "another limit is full: {limit}",
+    Code.TASK_IN_RUN_FULL: "max_active_tis_per_dagrun: {used} of {limit} instances of {task} "
+    "are active in the run",
+    Code.TASK_IN_DAG_FULL: "max_active_tis_per_dag: {used} of {limit} instances of {task} are "
+    "active over all runs",
+    Code.POOL_UNKNOWN: "there is no pool {pool}; make it: flow pools set {pool} N",
+    Code.POOL_CLOSED: "pool {pool} has 0 slots: nothing starts",
+    Code.POOL_TOO_SMALL: "pool {pool}: it needs {slots} of {limit} slots: it can never start",
     Code.POOL_FULL: "pool {pool}: {used} of {limit} slots used, and it needs {slots}",
-    Code.POOL_TOO_SMALL: "pool {pool} has {limit} slots in all, and it needs {slots}: it can never "
-    "start",
+    Code.POOL_ROOM: "pool {pool} has room: another limit keeps it waiting, or those who come first",
+    Code.POOL_KEPT: "pool {pool} is kept for {holder}, which has waited too long and needs {slots} "
+    "slots",
     Code.POOL_HOLDER: "oldest holder of pool {pool}: {holder}, since {at}",
     Code.POOL_AHEAD: "{ahead} other tasks that are ready for pool {pool} go first",
     Code.RUN_PAUSED: "the run is paused",

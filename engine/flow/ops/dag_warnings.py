@@ -1,4 +1,4 @@
-"""`flow dags warnings`: what imports warned of, and which module to blame for a slow one."""
+"""`flow dags warnings`: what imports warned of, slow ones with the module to blame, and pools."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from flow.ops import pools
 from flow.ops.dags import find_file
 from flow.ops.deployment import Deployment
 from flow.store.read import dags
@@ -21,6 +22,8 @@ class Warned(NamedTuple):
     """One warning about a DAG file."""
 
     file: str
+    dag_id: str | None
+    """The DAG that it is about; None: the file."""
     seconds: float
     """Time of the file's import."""
     warning: str
@@ -29,13 +32,23 @@ class Warned(NamedTuple):
 def warnings(deployment: Deployment, file: Path | None = None, slow: float = SLOW) -> list[Warned]:
     """Warnings about all DAG files, or one. Raises `NotFound` for one that was never parsed.
 
-    An import that took at least `slow` seconds is one.
+    An import that took at least `slow` seconds is one, and a pool that can never do for a DAG.
     """
     conn = deployment.conn
     with deployment.snapshot():
         path = None if file is None else find_file(conn, file)
-        found = dags.warnings(conn, slow, path)
-    return [Warned(one.file, one.seconds, text) for one in found for text in _texts(one, slow)]
+        of_pools: dict[str, list[tuple[str, str]]] = {}
+        for dag_id, dag_file, text in pools.warnings(conn, path):
+            of_pools.setdefault(dag_file, []).append((dag_id, text))
+        found = dags.warnings(conn, slow, path, also=list(of_pools))
+    return [
+        Warned(one.file, dag_id, one.seconds, text)
+        for one in found
+        for dag_id, text in [
+            *((None, text) for text in _texts(one, slow)),
+            *of_pools.get(one.file, []),
+        ]
+    ]
 
 
 def slow_import(seconds: float, imports: Sequence[ImportTime]) -> str:

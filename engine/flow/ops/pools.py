@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from flow.decide.standing import UNLIMITED, PoolStanding, why_pool
 from flow.errors import Conflict, InvalidDag, NotFound, UsageError
 from flow.graph.check import check_id
 from flow.graph.spec import DEFAULT_POOL
@@ -14,8 +15,6 @@ from flow.store import gates, notify, pools, wakeups
 from flow.store.connect import Conn
 from flow.store.pools import Definition, Holder, Misfit, Pool, Waiter
 from flow.store.read.page import Page, Total
-
-UNLIMITED: Final = -1
 
 
 class Waiting(NamedTuple):
@@ -51,21 +50,9 @@ def show(deployment: Deployment, name: str, limit: int | None = None) -> PoolUse
         pool = pools.one(conn, name)
         if pool is None:
             raise _unknown(deployment, name)
-        waiters = pools.waiters(conn, name, limit)
-        return PoolUse(pool, pools.holders(conn, name, limit), [_waiting(pool, w) for w in waiters])
-
-
-def why_waiting(name: str, size: int | None, free: int | None, slots: int) -> str:
-    """Why a task that needs so many slots of a pool waits; `size` None: there is no such pool."""
-    if size is None:
-        return f"there is no pool {name}; make it: flow pools set {name} N"
-    if size == 0:
-        return f"pool {name} has 0 slots: nothing starts"
-    if UNLIMITED < size < slots:
-        return f"needs {slots} of {size} slots: it can never start"
-    if free is not None and free < slots:
-        return f"needs {slots}, and {free} of {size} slots are open"
-    return "held back by another limit, or by those who come first"
+        used = gates.pool_use(conn, [name]).get(name, 0)
+        waiting = [_waiting(pool, used, one) for one in pools.waiters(conn, name, limit)]
+        return PoolUse(pool, pools.holders(conn, name, limit), waiting)
 
 
 def warnings(conn: Conn, file: str | None = None) -> list[tuple[str, str, str]]:
@@ -77,11 +64,11 @@ def warnings(conn: Conn, file: str | None = None) -> list[tuple[str, str, str]]:
 
 
 def _reason(one: Misfit) -> str:
-    return why_waiting(one.pool, one.size, None, one.slots)
+    return why_pool(one.pool, PoolStanding(one.size, 0), one.slots).text()
 
 
-def _waiting(pool: Pool, waiter: Waiter) -> Waiting:
-    reason = why_waiting(pool.name, pool.slots, pool.open, waiter.most_slots)
+def _waiting(pool: Pool, used: int, waiter: Waiter) -> Waiting:
+    reason = why_pool(pool.name, PoolStanding(pool.slots, used), waiter.most_slots).text()
     return Waiting(waiter.dag_id, waiter.tasks, waiter.slots, waiter.priority, waiter.since, reason)
 
 

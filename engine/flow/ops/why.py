@@ -96,8 +96,7 @@ def _of_absence(conn: Conn, dag: StoredDag, reference: str | None) -> Answer:
         asked = parse_date(reference, load_zone(dag.timezone), now)
         first = next(intervals(spec, asked.start), None) if asked.whole_day else None
         start = first.start if first is not None and first.start < asked.end else asked.start
-    facts, _ = _facts(conn, dag)
-    reasons = why_no_run(spec, facts, start, now)
+    reasons = why_no_run(spec, _facts(conn, dag), start, now)
     return _answer(dag, None, None, Verdict.MISSING, reasons)
 
 
@@ -113,8 +112,7 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     decision = Decision()
     if found.run.state == RunState.RUNNING:
         decision = _decide(conn, found, graph, view)
-    facts, concurrency = _facts(conn, dag)
-    return OpenRun(found, graph, rows, view, decision, facts, concurrency)
+    return OpenRun(found, graph, rows, view, decision, _facts(conn, dag))
 
 
 def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
@@ -131,10 +129,10 @@ def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
     return decision
 
 
-def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
-    """How a DAG stands, and its limit of active tasks over all runs."""
+def _facts(conn: Conn, dag: StoredDag) -> DagFacts:
+    """How a DAG stands."""
     found = standing.of_dag(conn, dag.dag_id)
-    facts = DagFacts(
+    return DagFacts(
         dag_id=dag.dag_id,
         file=found.file,
         version=dag.version,
@@ -149,7 +147,6 @@ def _facts(conn: Conn, dag: StoredDag) -> tuple[DagFacts, int | None]:
         import_error=found.error,
         import_error_since=found.error_since,
     )
-    return facts, found.concurrency
 
 
 def _of_run(conn: Conn, dag: StoredDag, run: OpenRun) -> Answer:

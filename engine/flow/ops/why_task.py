@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 from flow.decide import Candidate, Decision, View
 from flow.decide.endings import why_busy, why_ended
 from flow.decide.explain import why_open, why_unrun
-from flow.decide.reason import Code, Fact, Reason
-from flow.decide.standing import Limit, Standing, why_ready
+from flow.decide.reason import Code, Reason
 from flow.decide.unmade import DagFacts, why_no_room, why_stopped
 from flow.graph import Graph
+from flow.graph.index import binding_run_limit
+from flow.ops.limits import why_limited
 from flow.ops.task_references import TaskReference
-from flow.states import FINISHED, OCCUPYING, RunState, TaskState
-from flow.store import gates
+from flow.states import FINISHED, RunState, TaskState
 from flow.store.connect import Conn
 from flow.store.read import standing
 from flow.store.read.runs import FoundRun
@@ -52,7 +52,6 @@ class OpenRun:
     decision: Decision
     """What a scheduler would decide now, where the run is running."""
     dag: DagFacts
-    concurrency: int | None
 
     @property
     def name(self) -> str:
@@ -130,15 +129,13 @@ def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
 
 
 def _ready(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
-    """Which limits keep a ready task waiting, and whose use of them."""
+    """What keeps a ready task waiting."""
     if row.held:
         return [Reason(Code.HELD)]
     if run.found.paused:
         return [Reason(Code.RUN_PAUSED, refers_to=run.name)]
-    reasons = why_ready(_candidate(run, row), _standing(conn, run, row))
-    if any(reason.code is Code.POOL_FULL for reason in reasons):
-        reasons += _pool(conn, run, row)
-    return reasons or [Reason(Code.DUE)]
+    limit = binding_run_limit(run.graph.spec)
+    return why_limited(conn, _candidate(run, row), limit, row) or [Reason(Code.DUE)]
 
 
 def _candidate(run: OpenRun, row: TaskNow) -> Candidate:
@@ -148,41 +145,13 @@ def _candidate(run: OpenRun, row: TaskNow) -> Candidate:
         tuple(row.map_path),
         run.found.run.dag_id,
         row.pool,
-        row.pool_slots,
+        0 if row.keeps_slot else row.pool_slots,
         row.queue,
         row.executor,
+        row.run_limit,
+        row.dag_limit,
+        raised=row.turn < 0,
     )
-
-
-def _standing(conn: Conn, run: OpenRun, row: TaskNow) -> Standing:
-    """How the limits stand, counted as `flow.roles.schedule.admission` counts them."""
-    own = run.graph.spec.max_active_tasks
-    active = sum(TaskState(one.state) in OCCUPYING for one in run.rows)
-    of_dag = None
-    if run.concurrency is not None:
-        counts = gates.active_in_dags(conn, [run.found.run.dag_id])
-        of_dag = Limit(run.concurrency, counts.get(run.found.run.dag_id, 0))
-    size = standing.pool_size(conn, row.pool)
-    return Standing(
-        run=Limit(own, active) if own < len(run.graph.tasks) else None,
-        dag=of_dag,
-        pool=Limit(size, standing.pool_use(conn, row.pool)) if size is not None else None,
-        served=gates.read(conn).served,
-    )
-
-
-def _pool(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
-    """Who holds the slots, and who comes first."""
-    reasons = []
-    holder = standing.holder(conn, row.pool)
-    if holder is not None:
-        name = f"{holder.dag_id}/{holder.run_id}/{holder.task_id}"
-        facts: dict[str, Fact] = {"pool": row.pool, "holder": name, "at": holder.since}
-        reasons.append(Reason(Code.POOL_HOLDER, facts, holder.since, name))
-    ahead = standing.ahead_in_pool(conn, run.found.run_key, row)
-    if ahead:
-        reasons.append(Reason(Code.POOL_AHEAD, {"pool": row.pool, "ahead": ahead}))
-    return reasons
 
 
 def _queued(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:

@@ -89,10 +89,11 @@ _HOLDERS = """
 select t.dag_id, count(*), sum(t.pool_slots), min(t.since),
   (array_agg(r.run_id || '/' || t.task_id order by t.since, t.run_key, t.task_id))[1]
 from (
-  select dag_id, run_key, task_id, pool_slots, queued_at as since from task_hot
+  select dag_id, run_key, task_id, pool_slots, coalesce(queued_at, scheduled_at) as since
+  from task_hot
   where pool = %(name)s and state in ('queued', 'running', 'restarting')
   union all
-  select dag_id, run_key, task_id, pool_slots, queued_at from task_hot
+  select dag_id, run_key, task_id, pool_slots, coalesce(queued_at, scheduled_at) from task_hot
   where pool = %(name)s and keeps_slot and state not in ('queued', 'running', 'restarting')) as t
 join run r on r.run_key = t.run_key
 group by t.dag_id order by min(t.since), t.dag_id limit %(limit)s

@@ -168,7 +168,8 @@ from dag_file where path = %(path)s
 # A few thousand files, of which few are worth a warning.
 _WARNINGS = """
 select path, seconds, warnings, imports from dag_file
-where (warnings <> '{}' or seconds >= %(slow)s) and (%(path)s::text is null or path = %(path)s)
+where (warnings <> '{}' or seconds >= %(slow)s or path = any(%(also)s::text[]))
+  and (%(path)s::text is null or path = %(path)s)
 order by path
 """
 _FILES = "select path from dag_file order by path"
@@ -243,9 +244,11 @@ def errors(conn: Conn, limit: int | None) -> Page[FileError]:
     return Page(rows, Total(found[0] if found else 0))
 
 
-def warnings(conn: Conn, slow: float, path: str | None = None) -> list[FileWarnings]:
-    """Files with warnings, and those whose import took at least `slow` seconds; all, or one."""
-    rows = conn.execute(_WARNINGS, {"slow": slow, "path": path})
+def warnings(
+    conn: Conn, slow: float, path: str | None = None, also: Sequence[str] = ()
+) -> list[FileWarnings]:
+    """Files with warnings, those whose import took `slow` seconds, and `also`; all, or one."""
+    rows = conn.execute(_WARNINGS, {"slow": slow, "path": path, "also": list(also)})
     return [FileWarnings._make((*row[:-1], _imports(row[-1]))) for row in rows]
 
 

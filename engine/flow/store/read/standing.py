@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from flow.store.connect import Conn
 
+Value = int | str | list[int]
+
 
 class TaskNow(NamedTuple):
     """A task instance with what explains it; the try is its last one. `worker` is host:pid."""
@@ -22,10 +24,14 @@ class TaskNow(NamedTuple):
     max_tries: int
     pool: str
     pool_slots: int
+    keeps_slot: bool
     queue: str
     executor: str
     priority: int
     rank: int
+    turn: int
+    run_limit: int | None
+    dag_limit: int | None
     queued_at: datetime | None
     started_at: datetime | None
     ended_at: datetime | None
@@ -35,15 +41,6 @@ class TaskNow(NamedTuple):
     try_reason: str | None
     exit_code: int | None
     signal: int | None
-
-
-class Holder(NamedTuple):
-    """The task that has held slots of a pool for longest."""
-
-    dag_id: str
-    run_id: str
-    task_id: str
-    since: datetime
 
 
 class Workers(NamedTuple):
@@ -60,7 +57,6 @@ class OfDag(NamedTuple):
     running: int
     unfinished: int
     schedulers: int
-    concurrency: int | None
     pause_reason: str | None
     file: str
     error: str | None
@@ -70,32 +66,23 @@ class OfDag(NamedTuple):
 # Rows of one run and the last try of each; primary key prefixes.
 _TASKS = """
 select t.task_id, t.map_path, t.state, t.reason, t.due_at, t.skips, t.held, t.try_number,
-  t.max_tries, t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.rank, t.queued_at,
-  t.started_at, t.ended_at, p.host || ':' || p.pid, y.started_at, y.host, y.reason, y.exit_code,
-  y.signal
+  t.max_tries, t.pool, t.pool_slots, t.keeps_slot, t.queue, t.executor, t.priority, t.rank, t.turn,
+  t.run_limit, t.dag_limit, t.queued_at, t.started_at, t.ended_at, p.host || ':' || p.pid,
+  y.started_at, y.host, y.reason, y.exit_code, y.signal
 from task t left join process p on p.process_id = t.worker
 left join try y on y.run_key = %(run_key)s and y.task_id = t.task_id and y.map_path = t.map_path
   and y.try_number = t.try_number
 where t.run_key = %(run_key)s order by t.task_id, t.map_path
 """
 
-# Index task_pool, all four.
-_POOL_SIZE = "select slots from pool where name = %(pool)s and slots >= 0"
-_POOL_USE = """
-select coalesce(sum(pool_slots), 0) from task_hot
-where pool = %(pool)s and state in ('queued', 'running', 'restarting')
-"""
-_HOLDER = """
-select r.dag_id, r.run_id, t.task_id, coalesce(t.started_at, t.queued_at)
-from task_hot t join run r on r.run_key = t.run_key
-where t.pool = %(pool)s and t.state in ('queued', 'running', 'restarting')
-order by coalesce(t.started_at, t.queued_at) limit 1
-"""
+# Index task_pool; in the order of admission. What still has its slots needs none, and what needs
+# more than there are never goes.
 _AHEAD_IN_POOL = """
-select count(*) from task_hot
-where pool = %(pool)s and state = 'scheduled' and not held
-  and (-priority, rank, run_key, task_id) < (-%(priority)s::int, %(rank)s::bigint,
-    %(run_key)s::bigint, %(task_id)s::text)
+select count(*) from task_hot t join run r on r.run_key = t.run_key
+where t.pool = %(pool)s and t.state = 'scheduled' and not t.held and not t.keeps_slot
+  and t.pool_slots <= %(size)s and r.state = 'running' and not r.paused
+  and (-t.priority, t.turn, t.run_key, t.task_id, t.map_path) < (-%(priority)s::int,
+    %(turn)s::bigint, %(run_key)s::bigint, %(task_id)s::text, %(map_path)s::int[])
 """
 
 # Index task_queue.
@@ -121,7 +108,7 @@ _OF_DAG = """
 select (select count(*) from run where dag_id = d.dag_id and state = 'running'),
   (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')),
   (select count(*) from process where role = 'schedule' and ended_at is null),
-  d.concurrency, d.pause_reason, d.file, f.error, f.error_since
+  d.pause_reason, d.file, f.error, f.error_since
 from dag d left join dag_file f on f.path = d.file
 where d.dag_id = %(dag_id)s
 """
@@ -133,32 +120,31 @@ where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused
   and (q.logical_date, q.run_key) < (r.logical_date, r.run_key)
 """
 
+_CONCURRENCY = "select concurrency from dag where dag_id = %(dag_id)s"
+_RUN_NAME = "select dag_id || '/' || run_id from run where run_key = %(run_key)s"
+
 
 def tasks(conn: Conn, run_key: int) -> list[TaskNow]:
     """Every task instance of a run that has a row."""
     return [TaskNow._make(row) for row in conn.execute(_TASKS, {"run_key": run_key})]
 
 
-def pool_size(conn: Conn, pool: str) -> int | None:
-    """The slots of a pool; None where it is unlimited."""
-    row = conn.execute(_POOL_SIZE, {"pool": pool}).fetchone()
+def concurrency(conn: Conn, dag_id: str) -> int | None:
+    """How many tasks of a DAG may be active over all its runs; None: no limit."""
+    row = conn.execute(_CONCURRENCY, {"dag_id": dag_id}).fetchone()
     return row[0] if row else None
 
 
-def pool_use(conn: Conn, pool: str) -> int:
-    """How many slots of a pool are in use."""
-    return _number(conn, _POOL_USE, {"pool": pool})
+def run_name(conn: Conn, run_key: int) -> str:
+    """A run that exists, as reasons refer to it: `dag/run`."""
+    row = conn.execute(_RUN_NAME, {"run_key": run_key}).fetchone()
+    assert row is not None  # one of its tasks was found in the same snapshot
+    return str(row[0])
 
 
-def holder(conn: Conn, pool: str) -> Holder | None:
-    """Who has held slots of a pool for longest."""
-    row = conn.execute(_HOLDER, {"pool": pool}).fetchone()
-    return Holder._make(row) if row else None
-
-
-def ahead_in_pool(conn: Conn, run_key: int, task: TaskNow) -> int:
-    """How many ready tasks of its pool go before a ready task."""
-    return _number(conn, _AHEAD_IN_POOL, _place(run_key, task))
+def ahead_in_pool(conn: Conn, run_key: int, task: TaskNow, size: int) -> int:
+    """How many ready tasks of its pool, of so many slots, go before a ready task."""
+    return _number(conn, _AHEAD_IN_POOL, {**_place(run_key, task), "size": size})
 
 
 def ahead_in_queue(conn: Conn, run_key: int, task: TaskNow) -> int:
@@ -185,7 +171,7 @@ def runs_ahead(conn: Conn, run_key: int) -> int:
     return _number(conn, _RUNS_AHEAD, {"run_key": run_key})
 
 
-def _place(run_key: int, task: TaskNow) -> dict[str, int | str]:
+def _place(run_key: int, task: TaskNow) -> dict[str, Value]:
     return {
         "run_key": run_key,
         "task_id": task.task_id,
@@ -194,9 +180,11 @@ def _place(run_key: int, task: TaskNow) -> dict[str, int | str]:
         "executor": task.executor,
         "priority": task.priority,
         "rank": task.rank,
+        "turn": task.turn,
+        "map_path": task.map_path,
     }
 
 
-def _number(conn: Conn, statement: str, values: dict[str, int | str]) -> int:
+def _number(conn: Conn, statement: str, values: dict[str, Value]) -> int:
     row = conn.execute(statement, values).fetchone()
     return int(row[0]) if row else 0
