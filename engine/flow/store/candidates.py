@@ -114,15 +114,10 @@ _READY = {
     for first, some in ((True, _FIRST), (False, _NEXT))
 }
 
-# The step itself. A raised task stays in front of everybody in the queue too.
+# The step itself.
 _QUEUE = f"""
-with found as materialized (select {PLACES} as places)
-update task_hot t set state = 'queued', queued_at = clock_timestamp(),
-  rank = case when t.turn < 0 then t.turn else found.places[k.flow] + k.behind end
-from found, unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[], %(flow)s::int[],
-    %(behind)s::bigint[]) as k(run_key, task_id, map_path, flow, behind)
-where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
-  and t.state = 'scheduled'
+select queue_tasks(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[],
+  %(flow)s::int[], %(behind)s::bigint[], {PLACES})
 """
 
 # Queued tasks whose queue lost its last live worker go back to where they were.
@@ -242,7 +237,7 @@ def queue(conn: Conn, admitted: Sequence[Ready]) -> int:
                 one.backfill)
         for one in admitted
     )  # fmt: skip
-    return conn.execute(
+    row = conn.execute(
         _QUEUE,
         {
             **placed.parameters,
@@ -252,7 +247,8 @@ def queue(conn: Conn, admitted: Sequence[Ready]) -> int:
             "flow": arrays.numbers(placed.flow),
             "behind": arrays.numbers(placed.offset),
         },
-    ).rowcount
+    ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def unqueue(conn: Conn) -> int:

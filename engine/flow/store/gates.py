@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from psycopg import Cursor
 
+from flow.store import arrays
 from flow.store.connect import Conn, Row
 
 # Time, served queues and unlimited pools in one answer. Whoever reads it may queue tasks of
@@ -57,17 +58,18 @@ where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running', 'rest
 group by dag_id, task_id, run_key
 """
 
-# DAGs in order of id, for their limits over all runs; null: it has none itself, a task of it has.
+# DAGs with a limit over all runs, or with a task that has one, locked in order of id; one that
+# somebody else holds has no row in `locked`. The limit is read under the lock; null: the DAG has
+# none itself.
 _LOCK_DAGS = """
-select dag_id, concurrency from dag
-where dag_id = any(%(dag_ids)s::text[])
-  and (concurrency is not null or dag_id = any(%(limiting_tasks)s::text[]))
-order by dag_id for no key update skip locked
-"""
-
-_LIMITED_DAGS = """
-select dag_id from dag where dag_id = any(%(dag_ids)s::text[])
-  and (concurrency is not null or dag_id = any(%(limiting_tasks)s::text[]))
+with limited as materialized (
+  select dag_id from dag where dag_id = any(%(dag_ids)s::text[])
+    and (concurrency is not null or dag_id = any(%(limiting_tasks)s::text[]))),
+locked as materialized (
+  select dag_id, concurrency from dag where dag_id = any(array(select dag_id from limited))
+  order by dag_id for no key update skip locked)
+select l.dag_id, k.dag_id is null, k.concurrency
+from limited l left join locked k on k.dag_id = l.dag_id
 """
 
 # Runs in order of key, for their limits; one that another scheduler holds is passed over.
@@ -97,6 +99,17 @@ select pool, sum(slots) from (
   where pool = any(%(names)s::text[]) and keeps_slot
     and state not in ('queued', 'running', 'restarting')) as used
 group by pool
+"""
+
+# What is free of one pool, by the same indexes.
+_FREE = """
+select slots
+  - coalesce((select sum(pool_slots) from task_hot
+    where pool = %(name)s and state in ('queued', 'running', 'restarting')), 0)
+  - coalesce((select sum(pool_slots) from task_hot
+    where pool = %(name)s and keeps_slot
+      and state not in ('queued', 'running', 'restarting')), 0)
+from pool where name = %(name)s
 """
 
 # Whoever ends or takes back an active task by other means than a report calls this in its
@@ -134,13 +147,13 @@ def freeze(conn: Conn) -> None:
 def active_in_runs(conn: Conn, runs: Iterable[tuple[int, str]]) -> dict[int, int]:
     """Active tasks by run, for (run_key, dag_id) pairs."""
     run_keys, dag_ids = zip(*runs, strict=True)
-    rows = conn.execute(_ACTIVE_IN_RUNS, {"run_keys": list(run_keys), "dag_ids": list(dag_ids)})
-    return dict(rows.fetchall())
+    values = {"run_keys": arrays.numbers(run_keys), "dag_ids": arrays.texts(dag_ids)}
+    return dict(conn.execute(_ACTIVE_IN_RUNS, values).fetchall())
 
 
 def active_in_dags(conn: Conn, dag_ids: Sequence[str]) -> dict[str, int]:
     """Active tasks by DAG; a DAG without any is absent."""
-    return dict(conn.execute(_ACTIVE_IN_DAGS, {"dag_ids": list(dag_ids)}).fetchall())
+    return dict(conn.execute(_ACTIVE_IN_DAGS, {"dag_ids": arrays.texts(dag_ids)}).fetchall())
 
 
 def active_by_task(conn: Conn, tasks: Iterable[tuple[str, str]]) -> list[tuple[str, str, int, int]]:
@@ -157,18 +170,24 @@ def lock_dags(
 
     `limiting_tasks` are those of `dag_ids` of which a task has such a limit.
     """
-    values = {"dag_ids": list(dag_ids), "limiting_tasks": list(limiting_tasks)}
-    locked: dict[str, int | None] = dict(conn.execute(_LOCK_DAGS, values).fetchall())
-    limited = {row[0] for row in conn.execute(_LIMITED_DAGS, values)}
-    return locked, limited - locked.keys()
+    values = {"dag_ids": arrays.texts(dag_ids), "limiting_tasks": arrays.texts(limiting_tasks)}
+    limits: dict[str, int | None] = {}
+    held = set()
+    for dag_id, elsewhere, limit in conn.execute(_LOCK_DAGS, values):
+        if elsewhere:
+            held.add(dag_id)
+        else:
+            limits[dag_id] = limit
+    return limits, held
 
 
 def lock_runs(conn: Conn, run_keys: Sequence[int]) -> set[int]:
     """Lock those of `run_keys` that run, are not paused, and that nobody else holds."""
-    return {row[0] for row in conn.execute(_LOCK_RUNS, {"run_keys": list(run_keys)})}
+    values = {"run_keys": arrays.numbers(run_keys)}
+    return {run_key for (run_key,) in conn.execute(_LOCK_RUNS, values).fetchall()}
 
 
-def sizes(conn: Conn, names: Sequence[str]) -> dict[str, int]:
+def _sizes(conn: Conn, names: Sequence[str]) -> dict[str, int]:
     """Slots by pool, -1 without limit; a pool that does not exist is absent. Locks nothing."""
     return dict(conn.execute(_SIZES, {"names": list(names)}).fetchall())
 
@@ -179,14 +198,24 @@ def lock_pools(conn: Conn, names: Sequence[str]) -> tuple[dict[str, int], set[st
     One that does not exist has 0 slots.
     """
     locked: dict[str, int] = dict(conn.execute(_LOCK_POOLS, {"names": list(names)}).fetchall())
-    known = sizes(conn, [name for name in names if name not in locked])
-    locked |= {name: 0 for name in names if name not in locked and name not in known}
+    others = [name for name in names if name not in locked]
+    known = _sizes(conn, others) if others else {}
+    locked |= {name: 0 for name in others if name not in known}
     return locked, {name for name, slots in known.items() if slots >= 0}
 
 
 def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
     """Slots in use by pool; a pool without any is absent."""
     return dict(conn.execute(_POOL_USE, {"names": list(names)}).fetchall())
+
+
+def free_slots(conn: Conn, name: str) -> int:
+    """Slots that nothing occupies; at most 0 for a pool that is full, not there or unlimited.
+
+    Locks nothing.
+    """
+    row = conn.execute(_FREE, {"name": name}).fetchone()
+    return int(row[0]) if row else 0
 
 
 def wake_freed(conn: Conn, pools: Iterable[str]) -> None:

@@ -121,8 +121,7 @@ class _Admission:
             return
         yield from self._walk("kept", name, PAGE)
         # Without a lock: slots that are freed after this look leave a wake-up of their own.
-        free = gates.sizes(self._conn, [name]).get(name, 0)
-        free -= gates.pool_use(self._conn, [name]).get(name, 0)
+        free = gates.free_slots(self._conn, name)
         if free > 0:
             yield from self._walk("pool", name, min(PAGE, max(LEAST, free)))
 

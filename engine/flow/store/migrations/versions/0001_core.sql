@@ -556,11 +556,15 @@ as $$
 -- place of what occupies the pool (index task_pool), and the first one only when nothing does.
 -- Raised tasks stand before all others, at negative places, and say nothing of a clock.
 --
--- The last place of a flow is looked up by run (indexes run_unfinished and task_unfinished).
+-- The last place of a flow is looked up by run (indexes run_unfinished and task_unfinished). The
+-- state comes from the line, so that the partial index task_queue cannot be used: its plan, made when
+-- nothing was queued, would read everything that is queued once for each flow.
 #variable_conflict use_column
 begin
   return (with line as materialized (
-    select l.number, l.pool, l.executor, l.queue, l.priority, case when l.pool is null then (
+    select l.number, l.pool, l.executor, l.queue, l.priority,
+      case when l.pool is null then 'queued' else 'scheduled' end as state,
+      case when l.pool is null then (
         select t.rank from task_hot t where t.state = 'queued' and t.executor = l.executor
           and t.queue = l.queue and t.priority = l.priority and t.rank >= 0
         order by t.rank limit 1)
@@ -574,19 +578,15 @@ begin
     from unnest(line_pools, line_executors, line_queues, line_priorities)
       with ordinality as l(pool, executor, queue, priority, number))
   select coalesce(array_agg(f.stride + greatest(l.clock, case
-    when f.alone then null
-    when l.pool is null then (
+    when not f.alone then (
       select max(w.rank) from run r, lateral (
         select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
-          and t.state = 'queued' and t.priority = l.priority and t.queue = l.queue
-          and t.executor = l.executor and t.rank >= 0 order by t.rank desc limit 1) as w
-      where r.dag_id = f.dag_id and r.state in ('queued', 'running')
-        and (r.backfill_id is not null) = f.backfill)
-    else (
-      select max(w.rank) from run r, lateral (
-        select t.rank from task_hot t where t.dag_id = r.dag_id and t.run_key = r.run_key
-          and t.state = 'scheduled' and t.priority = l.priority and t.pool = l.pool
-          and t.rank >= 0 order by t.rank desc limit 1) as w
+          and t.state not in
+            ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none')
+          and t.state = l.state and t.priority = l.priority and t.rank >= 0
+          and case when l.pool is null then t.queue = l.queue and t.executor = l.executor
+            else t.pool = l.pool end
+        order by t.rank desc limit 1) as w
       where r.dag_id = f.dag_id and r.state in ('queued', 'running')
         and (r.backfill_id is not null) = f.backfill)
     end, 0) order by f.number), '{}')
@@ -666,6 +666,33 @@ begin
   if not fresh then
     perform follow_tries(run_keys, task_ids);
   end if;
+end $$;
+
+create function queue_tasks(run_keys bigint[], task_ids text[], map_paths text[], flows int[],
+  behind bigint[], places bigint[])
+returns int
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_mergejoin = off
+set enable_hashjoin = off
+as $$
+-- Ready tasks that were admitted go to the queue, where each stands so far behind the place of its
+-- flow (find_places); a raised one stays in front of everybody there too. How many were still ready.
+-- Looked up by the primary key one by one: a table that was just filled looks small to the planner,
+-- which then read all of it for every batch.
+#variable_conflict use_column
+declare
+  queued int;
+begin
+  update task_hot t set state = 'queued', queued_at = clock_timestamp(),
+    rank = case when t.turn < 0 then t.turn else places[k.flow] + k.behind end
+  from unnest(run_keys, task_ids, map_paths, flows, queue_tasks.behind)
+    as k(run_key, task_id, map_path, flow, behind)
+  where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
+    and t.state = 'scheduled';
+  get diagnostics queued = row_count;
+  return queued;
 end $$;
 
 create function due_in() returns table (decide float8, admit float8, make float8)
