@@ -177,7 +177,8 @@ def _run(function: Callable[..., Any], job: Job, line: Channel, received: float)
         status = 1
     faults.point("child.job.done")
     finish.run_exit_functions()
-    if status == 0:
+    # What an import found counts when its processes are dead, and not before (`Charge.end_early`).
+    if status == 0 and not isinstance(job, ParseJob):
         finish.announce(line)
     return status
 
