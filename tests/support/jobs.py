@@ -20,6 +20,7 @@ import msgspec
 
 from flow.authoring.runtime import FoundXCom
 from flow.errors import NotFound
+from flow.process import output
 from flow.process.messages import (
     DeleteVariable,
     Done,
@@ -201,6 +202,7 @@ class Child:
             os.dup2(descriptor, 2)
             sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="ascii")
             sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="ascii")
+            output.open_ahead()  # as the zygote has it for its children
             os.environ.update(env)
             serve(job, SocketLine(theirs), received=received)
             status = 0

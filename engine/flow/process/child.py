@@ -89,14 +89,9 @@ def _settle(order: int, parent: int) -> None:
         signal.signal(number, signal.SIG_DFL)
     # The zygote holds some back; one that came since the fork strikes now, as it should.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    with os.scandir("/proc/self/fd") as entries:
-        descriptors = [int(entry.name) for entry in entries]
-    for descriptor in descriptors:
-        if descriptor > 2 and descriptor != order:
-            try:
-                os.close(descriptor)
-            except OSError:
-                pass  # the one that listed the folder
+    os.closerange(3, order)
+    last = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - in each child's start
+    os.closerange(order + 1, last + 1)
     try:
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(score, _OOM_SCORE)
@@ -182,7 +177,8 @@ def _run(function: Callable[..., Any], job: Job, line: Channel, received: float)
         status = 1
     faults.point("child.job.done")
     finish.run_exit_functions()
-    if status == 0:
+    # What an import found counts when its processes are dead, and not before (`Charge.end_early`).
+    if status == 0 and not isinstance(job, ParseJob):
         finish.announce(line)
     return status
 

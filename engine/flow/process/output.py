@@ -11,7 +11,7 @@ import os
 import sys
 from datetime import UTC, datetime
 from io import TextIOWrapper
-from typing import TextIO
+from typing import Final, TextIO
 
 
 class LineFormatter(logging.Formatter):
@@ -25,8 +25,14 @@ class LineFormatter(logging.Formatter):
         return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 
-def prepare() -> None:
-    """Set up stdin, stdout, stderr and the root logger for user code."""
+_formatter: Final = LineFormatter()
+
+
+def open_ahead() -> None:
+    """Set up stdin, stdout and stderr in the process that forks those which run user code.
+
+    Its children find the objects ready; `prepare` does the rest.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -36,16 +42,28 @@ def prepare() -> None:
         os.dup2(nothing, 0)
         os.close(nothing)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for all its life
+    _take_level(logging.getLogger())
+
+
+def prepare() -> None:
+    """Set up the root logger for user code, once stdout is what the job wants."""
     log_to(sys.stdout)
 
 
 def log_to(stream: TextIO) -> None:
     """Have all loggers write lines of level INFO and above to one stream."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(LineFormatter())
+    handler.setFormatter(_formatter)
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(logging.INFO)
+    _take_level(root)
+
+
+def _take_level(root: logging.Logger) -> None:
+    # To set a level makes every logger forget what it knows of its own, which writes to each of
+    # them: in a child, to memory that it shares.
+    if root.level != logging.INFO:
+        root.setLevel(logging.INFO)
 
 
 def flush() -> None:

@@ -12,7 +12,6 @@ ends, its supervisor is dead: it kills everything and exits.
 
 from __future__ import annotations
 
-import io
 import os
 import selectors
 import signal
@@ -26,7 +25,7 @@ import msgspec
 
 from flow import faults
 from flow.errors import ProtocolError
-from flow.process import child, prctl, preload
+from flow.process import child, output, prctl, preload
 from flow.process.alarm import Alarm
 from flow.process.family import Family
 from flow.process.messages import Ended, Quit, Ready, Start, Started, Stop, ToZygote
@@ -177,10 +176,7 @@ def main(
     signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     prctl.become_subreaper()
     prctl.set_name("flow-zygote")
-    for stream in (sys.stdout, sys.stderr):
-        # The children's output goes to files, which are read while they are written.
-        assert isinstance(stream, io.TextIOWrapper)
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    output.open_ahead()
     preload.load([*modules, *sorted(child.modules(entries))])
     rehearse()
     preload.freeze()

@@ -16,12 +16,13 @@ from psycopg.types.json import Jsonb
 from flow.graph import DagSpec, decode
 from flow.graph.index import binding_run_limit, pools_of
 from flow.graph.plan import cursor_from_now, plan
-from flow.store import clock, dag_files, dag_intervals, schedule, specs, wakeups
+from flow.store import dag_files, dag_intervals, schedule, specs, wakeups
 from flow.store.connect import Conn
 from flow.store.dag_files import Failure, ParsedFile
 from flow.store.schedule import Position
 from flow.store.text import storable, storable_or_none
 from flow.timetables import Custom, Evaluation
+from flow.timetables.zone import as_utc
 
 
 class Definition(NamedTuple):
@@ -86,10 +87,13 @@ class _Row(NamedTuple):
     columns: _Columns
 
 
-# What the file defines and what it owned before. Primary key and index dag_file_index.
+# What the file defines and what it owned before, and the time once all of it is locked. Primary key
+# and index dag_file_index.
 _LOCK = """
-select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) or file = any(%(paths)s::text[])
-order by dag_id for no key update
+select array(select dag_id from dag
+    where dag_id = any(%(dag_ids)s::text[]) or file = any(%(paths)s::text[])
+    order by dag_id for no key update),
+  clock_timestamp()
 """
 
 _NAMES = ", ".join(_Columns._fields)
@@ -103,11 +107,20 @@ join (select dag_id as id, number, spec_hash, code_hash from dag_version) as v
 where d.dag_id = any(%(dag_ids)s::text[])
 """
 
-# A row that another parser has just inserted stays as it is.
+# A new DAG with its spec and first version in one round trip: most files of a deployment are new,
+# and have one DAG. A row that another parser has just inserted stays as it is.
 _INSERT = f"""
-insert into dag (dag_id, paused, version, {_NAMES})
-values (%(dag_id)s, %(paused)s, 1, {_PLACES})
-on conflict do nothing
+with made as (
+  insert into dag (dag_id, paused, version, {_NAMES}, cursor_at, next_start, next_end, next_run_at)
+  values (%(dag_id)s, %(paused)s, 1, {_PLACES}, %(cursor)s, %(next_start)s, %(next_end)s,
+    %(next_run_at)s)
+  on conflict do nothing returning dag_id),
+kept as (
+  insert into spec (hash, body, head) select %(spec_hash)s, %(body)s, %(head)s from made
+  on conflict do nothing)
+insert into dag_version (dag_id, number, spec_hash, code_hash, bundle, max_active_tasks, pools)
+select dag_id, 1, %(spec_hash)s, %(code_hash)s, %(bundle)s, %(max_active_tasks)s, %(pools)s
+from made
 """
 
 _UPDATE = f"update dag set ({_NAMES}) = ({_PLACES}) where dag_id = %(dag_id)s"
@@ -142,7 +155,7 @@ def store(
 
 def hide(conn: Conn, paths: Sequence[str]) -> list[str]:
     """Forget files that are gone; returns their DAGs, which are absent now and keep everything."""
-    locked = _lock(conn, (), paths)
+    locked, _ = _lock(conn, (), paths)
     rows = _read(conn, locked)
     gone = [row.dag_id for row in rows.values() if row.columns.file in paths]
     hidden = _hide(conn, gone)
@@ -163,8 +176,8 @@ class _Storing:
 
     def store(self, definitions: Mapping[str, Definition]) -> Stored:
         stored = self._stored
-        rows = _read(self._conn, _lock(self._conn, definitions, [self._file.path]))
-        now = clock.now(self._conn)
+        locked, now = _lock(self._conn, definitions, [self._file.path])
+        rows = _read(self._conn, locked)
         for dag_id in sorted(definitions):
             definition = definitions[dag_id]
             row = rows.get(dag_id)
@@ -180,10 +193,15 @@ class _Storing:
 
     def _insert(self, definition: Definition, now: datetime) -> None:
         spec = definition.spec
+        # The intervals of a timetable of the user's own are rows that follow the DAG's.
+        own = isinstance(spec.timetable, Custom)
+        at = None if own else _position(spec, cursor_from_now(spec, None, now), now)
         values = {
-            "dag_id": spec.dag_id,
-            "paused": self._paused if spec.paused_at_creation is None else spec.paused_at_creation,
+            **self._version(definition, 1),
+            **specs.columns(definition.body, spec),
             **_columns(self._file, definition)._asdict(),
+            **(at or Position(spec.dag_id, None, None, None, None))._asdict(),
+            "paused": self._paused if spec.paused_at_creation is None else spec.paused_at_creation,
         }
         if not self._conn.execute(_INSERT, values).rowcount:
             # Another parser was quicker: with this file, then all is said, or with another one.
@@ -191,9 +209,12 @@ class _Storing:
             if owner != self._file.path:
                 self._stored.conflicts[spec.dag_id] = owner
             return
-        self._add_version(definition, 1)
+        self._note_version(spec.dag_id, 1)
         self._store_intervals(definition, spec)
-        self._plan(spec, None, now)
+        if at is None:
+            self._plan(spec, None, now)
+        else:
+            self._stored.wake = True
 
     def _update(self, row: _Row, definition: Definition, now: datetime) -> None:
         spec = definition.spec
@@ -223,7 +244,12 @@ class _Storing:
 
     def _add_version(self, definition: Definition, number: int) -> None:
         specs.store(self._conn, definition.spec_hash, definition.body, definition.spec)
-        values = {
+        self._conn.execute(_ADD_VERSION, self._version(definition, number))
+        self._note_version(definition.spec.dag_id, number)
+
+    def _version(self, definition: Definition, number: int) -> dict[str, Any]:
+        """A version's columns."""
+        return {
             "dag_id": definition.spec.dag_id,
             "number": number,
             "spec_hash": definition.spec_hash,
@@ -232,8 +258,9 @@ class _Storing:
             "max_active_tasks": binding_run_limit(definition.spec),
             "pools": Jsonb(pools_of(definition.spec)),
         }
-        self._conn.execute(_ADD_VERSION, values)
-        self._stored.versions[definition.spec.dag_id] = number
+
+    def _note_version(self, dag_id: str, number: int) -> None:
+        self._stored.versions[dag_id] = number
         self._stored.written = True
 
     def _store_intervals(self, definition: Definition, before: DagSpec) -> bool:
@@ -253,8 +280,7 @@ class _Storing:
         spec = dag_intervals.completed(self._conn, spec)
         if afresh or cursor is None:
             cursor = cursor_from_now(spec, cursor, now)
-        planned = plan(spec, cursor, now)
-        self._planned.append(schedule.position(spec.dag_id, cursor, planned))
+        self._planned.append(_position(spec, cursor, now))
 
     def _drop(self, dag_ids: Iterable[str]) -> None:
         self._stored.vanished = _hide(self._conn, list(dag_ids))
@@ -269,12 +295,19 @@ class _Storing:
         file = self._file._replace(warnings=warnings)
         put = dag_files.put(self._conn, file, failure, list(stored.conflicts))
         stored.written = stored.written or put or bool(stored.vanished)
-        stored.wake = bool(self._planned or self._limits_moved)
+        stored.wake = stored.wake or bool(self._planned or self._limits_moved)
 
 
-def _lock(conn: Conn, dag_ids: Iterable[str], paths: Sequence[str]) -> list[str]:
+def _lock(conn: Conn, dag_ids: Iterable[str], paths: Sequence[str]) -> tuple[list[str], datetime]:
+    """The DAGs, which are locked now, and the database's time."""
     values = {"dag_ids": list(dag_ids), "paths": list(paths)}
-    return [row[0] for row in conn.execute(_LOCK, values)]
+    row = conn.execute(_LOCK, values).fetchone()
+    assert row is not None
+    return row[0], as_utc(row[1])
+
+
+def _position(spec: DagSpec, cursor: datetime | None, now: datetime) -> Position:
+    return schedule.position(spec.dag_id, cursor, plan(spec, cursor, now))
 
 
 def _read(conn: Conn, dag_ids: Sequence[str]) -> dict[str, _Row]:

@@ -23,12 +23,13 @@ def load(conn: Conn, hashes: Iterable[str], *, heads: bool = False) -> dict[str,
 
 def store(conn: Conn, hash: str, body: bytes, spec: DagSpec) -> None:
     """Keep a spec under its hash; the same one again changes nothing."""
+    conn.execute(_STORE, {"hash": hash, **columns(body, spec)})
+
+
+def columns(body: bytes, spec: DagSpec) -> dict[str, str | None]:
+    """What is kept of a spec: its canonical JSON, and that of its head."""
     first = head(spec)
-    conn.execute(
-        _STORE,
-        {
-            "hash": hash,
-            "body": body.decode(),
-            "head": encode(first).decode() if first is not None else None,
-        },
-    )
+    return {
+        "body": body.decode(),
+        "head": encode(first).decode() if first is not None else None,
+    }

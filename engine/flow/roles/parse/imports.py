@@ -19,6 +19,8 @@ from flow.process.verdict import Limits
 from flow.roles.parse.scratch import Scratch
 from flow.roles.parse.tail import Tail
 
+_SPARE: Final = 4
+"""Processes forked ahead of their imports (`flow.process.stock`)."""
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes that the DAGs of one file may take."""
 
@@ -80,7 +82,7 @@ class Imports:
         self._limits = limits
         self._user = user
         self._scratch = Scratch()
-        self.host = Host(name, user=user, limit=_LARGEST, keep=keep)
+        self.host = Host(name, spare=_SPARE, user=user, limit=_LARGEST, keep=keep)
         self._running: dict[int, Import] = {}
         self._selector = selectors.EpollSelector()
         self._selector.register(self.host, selectors.EVENT_READ)
