@@ -78,6 +78,7 @@ class Code(StrEnum):
     TIMEOUT = "timeout"
     WORKER_LOST = "worker_lost"
     CODE_MISSING = "code_missing"
+    CODE_MISMATCH = "code_mismatch"
     MARKED = "marked"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
@@ -142,6 +143,8 @@ TEXTS: Final[dict[Code, str]] = {
     Code.TIMEOUT: "try {number} of {allowed} took too long: {reason}",
     Code.WORKER_LOST: "try {number} of {allowed} went down with its worker: {reason}",
     Code.CODE_MISSING: "try {number} of {allowed} did not find its code: {reason}",
+    Code.CODE_MISMATCH: "try {number} of {allowed} did not find the code of its run's version: "
+    "{reason}",
     Code.MARKED: "{reason}",
     Code.CANCELLED: "{reason}",
     Code.SKIPPED: "it was skipped: {reason}",
