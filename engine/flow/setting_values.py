@@ -153,6 +153,13 @@ def lost_contact(value: object, base: Path) -> str:
     raise ValueError('"stop"')
 
 
+def code(value: object, base: Path) -> str:
+    """Which code the tasks of a run use."""
+    if value in ("latest", "pinned"):
+        return str(value)
+    raise ValueError('"latest" or "pinned"')
+
+
 def ignore_form(value: object, base: Path) -> str:
     """How the lines of `.airflowignore` files are read."""
     if value in ("glob", "regexp"):

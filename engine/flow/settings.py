@@ -34,6 +34,7 @@ class DagsSettings(NamedTuple):
     folders: tuple[Path, ...]
     paused_at_creation: bool
     default_timezone: str
+    code: str
 
 
 class LogsSettings(NamedTuple):
@@ -53,6 +54,7 @@ class WorkerSettings(NamedTuple):
     kill_grace: float
     min_free_memory: float
     xcom_limit: int
+    code_wait: float
     drain_timeout: float | None
     on_lost_contact: str
     task_user: str | None
@@ -170,6 +172,13 @@ _ENTRIES = (
         values.time_zone,
         "Time zone of DAGs and dates that name none.",
     ),
+    Setting(
+        "dags.code",
+        "latest",
+        values.code,
+        'Which code the tasks of a run use where the DAG does not say it: "latest", as it is when'
+        ' they start, or "pinned", that of the version the run has.',
+    ),
     Setting("logs.root", "logs", values.path, "Folder of the log files, one for each try."),
     Setting("worker.slots", 16, values.whole(0), "How many tries a worker runs at once."),
     Setting("worker.queues", ("default",), values.names, "Queues that a worker serves."),
@@ -203,6 +212,12 @@ _ENTRIES = (
         1 << 20,
         values.whole(1),
         "Bytes of JSON that one XCom may take; a larger one fails its task.",
+    ),
+    Setting(
+        "worker.code_wait",
+        60,
+        values.seconds_or_zero,
+        "Seconds that a try with pinned code waits for it before it ends as code_mismatch.",
     ),
     Setting(
         "worker.drain_timeout",

@@ -95,6 +95,7 @@ def test_promised_defaults(place):
     assert worker.on_lost_contact == "stop"
     assert place.load().settings.parse.timeout == 60
     assert place.load().settings.dags.paused_at_creation is True
+    assert (place.load().settings.dags.code, worker.code_wait) == ("latest", 60)
 
 
 def test_shares_are_tables_of_names(place):
@@ -225,6 +226,12 @@ def test_durations(place, written, seconds):
             "worker.lost_after = 14",
             "FILE: worker.lost_after (14 s) is less than 3 x worker.heartbeat (5 s)",
             "Set worker.lost_after to 15 s or more, or make worker.heartbeat shorter.",
+        ),
+        (
+            'dags.code = "newest"',
+            'FILE: dags.code must be "latest" or "pinned", not \'newest\'',
+            "Which code the tasks of a run use where the DAG does not say it:"
+            ' "latest", as it is when they start, or "pinned", that of the version the run has.',
         ),
         (
             'worker.on_lost_contact = "keep"',

@@ -266,6 +266,7 @@ class TestTaskThatRunsOrEnded:
             ("execution_timeout: still running after 5 s", {}, [Code.TIMEOUT]),
             ("worker_lost: no heartbeat", {}, [Code.WORKER_LOST]),
             ("code_missing: no such task", {}, [Code.CODE_MISSING]),
+            ("code_mismatch: x has code 1", {}, [Code.CODE_MISMATCH]),
         ],
     )
     def test_it_failed(

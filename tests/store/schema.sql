@@ -38,7 +38,7 @@ begin
   end if;
 end $$;
 
-CREATE FUNCTION public.claim_tasks(by_worker bigint, on_host text, for_executor text, served text[], most integer) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer, try_number integer, max_tries integer, losses integer, retry_delay double precision, retry_backoff double precision, max_retry_delay double precision, execution_timeout double precision, executor text, queue text, dag_id text, run_id text, run_type text, version integer, logical_date timestamp with time zone, data_interval_start timestamp with time zone, data_interval_end timestamp with time zone, run_after timestamp with time zone, started_at timestamp with time zone, conf text, file text)
+CREATE FUNCTION public.claim_tasks(by_worker bigint, on_host text, for_executor text, served text[], most integer, pins boolean) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer, try_number integer, max_tries integer, losses integer, retry_delay double precision, retry_backoff double precision, max_retry_delay double precision, execution_timeout double precision, executor text, queue text, dag_id text, run_id text, run_type text, version integer, logical_date timestamp with time zone, data_interval_start timestamp with time zone, data_interval_end timestamp with time zone, run_after timestamp with time zone, started_at timestamp with time zone, conf text, file text, code_hash text, modules jsonb)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -49,7 +49,8 @@ CREATE FUNCTION public.claim_tasks(by_worker bigint, on_host text, for_executor 
 -- `queue = any(…)` every queued task was read and sorted for each claim. Places in different queues
 -- say nothing of each other, so tasks of one priority are taken by how far they stand from the head
 -- of their own queue. Opens the tries in the
--- same statement, so a try that has a number and a start has a row.
+-- same statement, so a try that has a number and a start has a row. Tells the code of the run's
+-- version where that is pinned; `pins` says whether it is where the DAG does not.
 #variable_conflict use_column
 begin
   return query
@@ -81,8 +82,11 @@ begin
   select c.run_key, c.task_id, c.map_path, c.claim, c.try_number, c.max_tries, c.losses,
     c.retry_delay, c.retry_backoff, c.max_retry_delay, c.execution_timeout, c.executor, c.queue,
     c.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
-    r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
+    r.data_interval_end, r.run_after, r.started_at, r.conf, d.file,
+    v.code_hash, v.modules
   from claimed c join run r on r.run_key = c.run_key join dag d on d.dag_id = c.dag_id
+  left join dag_version v on v.dag_id = c.dag_id and v.number = r.version
+    and (v.code = 'pinned' or pins and v.code is null)
   order by c.priority desc, c.rank, c.run_key, c.task_id;
 end $$;
 
@@ -545,11 +549,14 @@ CREATE TABLE public.dag_version (
     number integer NOT NULL,
     spec_hash text NOT NULL,
     code_hash text NOT NULL,
+    code text,
+    modules jsonb DEFAULT '{}'::jsonb NOT NULL,
     bundle text NOT NULL,
     bundle_version text,
     max_active_tasks integer,
     pools jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT dag_version_code_check CHECK ((code = ANY (ARRAY['pinned'::text, 'latest'::text]))),
     CONSTRAINT dag_version_number_check CHECK ((number >= 1))
 );
 

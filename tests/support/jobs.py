@@ -22,6 +22,7 @@ from flow.authoring.runtime import FoundXCom
 from flow.errors import NotFound
 from flow.process import output
 from flow.process.messages import (
+    CodeFound,
     DeleteVariable,
     Done,
     FromChild,
@@ -222,6 +223,8 @@ class Child:
                 reports.append(message)
                 continue
             requests.append(message)
+            if isinstance(message, CodeFound):
+                continue  # a report too, in the middle of the job
             body = msgspec.msgpack.encode(answer(self._memory, message))
             stream.write(_SIZE.pack(len(body)) + body)
             stream.flush()

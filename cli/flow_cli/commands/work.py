@@ -58,6 +58,8 @@ def work(
             folders=config.settings.dags.folders,
             timezone=config.settings.dags.default_timezone,
             xcom_limit=worker.xcom_limit,
+            pins=config.settings.dags.code == "pinned",
+            code_wait=worker.code_wait,
             slots=worker.slots if slots is None else slots,
             queues=names or worker.queues,
             heartbeat=worker.heartbeat,

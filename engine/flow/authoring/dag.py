@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 from flow.authoring import collect, scope
-from flow.authoring.arguments import checked, not_yet
+from flow.authoring.arguments import checked
 from flow.authoring.callbacks import Callbacks, callback_tuple
 from flow.authoring.durations import optional_duration
 from flow.authoring.group import TaskGroup
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flow.authoring.operator import BaseOperator
 
 _CATCHUP = (True, False, "none")
-_CODE = ("latest", None)
+_CODE = ("pinned", "latest", None)
 
 
 class DAG:
@@ -42,8 +42,9 @@ class DAG:
     - `catchup` False makes a run of the latest complete interval only, True of all of them,
       "none" waits for the next tick.
     - `concurrency` limits active tasks over all runs of the DAG; `max_active_tasks` within one.
-    - `code` is "latest" or None, which means the same: a run keeps its graph, and its tasks use the
-      code as it is when they start. ("pinned" is not supported yet.)
+    - `code` says which code the tasks of a run use; its graph it keeps anyhow. "latest": the code
+      as it is when they start; "pinned": that of the version the run has, or they end as
+      `code_mismatch`. None: as `dags.code` says.
 
     The time zone of the DAG, in which cron schedules are read, is that of `start_date`. A naive
     start date is in the default time zone (UTC unless set). `start_date` and `end_date` missing
@@ -96,8 +97,6 @@ class DAG:
         self.schedule = schedule
         self.timetable: Timetable = _timetable(schedule, self, where)
         self.catchup = _one_of("catchup", catchup, _CATCHUP, where)
-        if code == "pinned":
-            raise not_yet("code='pinned'", where)
         self.code = _one_of("code", code, _CODE, where)
         self.max_active_tasks = whole_number("max_active_tasks", max_active_tasks, where, least=1)
         self.max_active_runs = whole_number("max_active_runs", max_active_runs, where, least=1)

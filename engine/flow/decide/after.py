@@ -51,7 +51,8 @@ def after_failure(facts: TryFacts, *, may_retry: bool = True) -> AfterTry:
 
 
 def after_loss(facts: TryFacts) -> AfterTry:
-    """A try was lost through no fault of its task: it costs nothing, `MAX_LOSSES` times in a row.
+    """A try was lost, or found other code than its run is pinned to, through no fault of its task:
+    it costs nothing, `MAX_LOSSES` times in a row.
 
     The next loss is a failed try, to which retries apply: a task that kills its workers must end.
     """

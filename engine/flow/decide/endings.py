@@ -39,6 +39,7 @@ _BEGINNINGS: Final = {
     "execution_timeout": Code.TIMEOUT,
     "worker_lost": Code.WORKER_LOST,
     "code_missing": Code.CODE_MISSING,
+    "code_mismatch": Code.CODE_MISMATCH,
     "marked by": Code.MARKED,
     "cancelled": Code.CANCELLED,
 }

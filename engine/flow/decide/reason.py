@@ -83,6 +83,7 @@ class Code(StrEnum):
     TIMEOUT = "timeout"
     WORKER_LOST = "worker_lost"
     CODE_MISSING = "code_missing"
+    CODE_MISMATCH = "code_mismatch"
     MARKED = "marked"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
@@ -154,6 +155,8 @@ TEXTS: Final[dict[Code, str]] = {
     Code.TIMEOUT: "try {number} of {allowed} took too long: {reason}",
     Code.WORKER_LOST: "try {number} of {allowed} went down with its worker: {reason}",
     Code.CODE_MISSING: "try {number} of {allowed} did not find its code: {reason}",
+    Code.CODE_MISMATCH: "try {number} of {allowed} did not find the code of its run's version: "
+    "{reason}",
     Code.MARKED: "{reason}",
     Code.CANCELLED: "{reason}",
     Code.SKIPPED: "it was skipped: {reason}",

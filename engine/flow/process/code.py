@@ -6,6 +6,7 @@ without modules has the hash of its content.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,19 @@ def content_hash(path: str) -> str:
     """SHA-256 of a file's bytes, in hexadecimal. Raises OSError when it cannot be read."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content_or_why(path: str) -> str:
+    """The content hash of a file; a word that is none when it cannot be read."""
+    try:
+        return content_hash(path)
+    except OSError as error:
+        return unreadable(error)
+
+
+def unreadable(error: OSError) -> str:
+    """What stands for the content of a file that cannot be read."""
+    return f"unreadable:{errno.errorcode.get(error.errno or 0, '?')}"
 
 
 def code_hash(file: str, modules: Mapping[str, str]) -> str:

@@ -117,6 +117,9 @@ def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:
     """The process reported its end itself."""
     state = TaskState(outcome.state)
     if state is TaskState.FAILED:
+        if outcome.mismatch:
+            reason = outcome.reason or "code_mismatch"
+            return _closed(ended, after_loss(task), TryState.CODE_MISMATCH, reason, outcome)
         after = after_failure(task, may_retry=outcome.retry)
         return _closed(ended, after, TryState.FAILED, outcome.reason or "failed", outcome)
     return Ending(

@@ -41,7 +41,7 @@ class LoadedFile:
     file: str
     collection: Collection
     code_hash: str
-    """SHA-256 of the source, in hexadecimal."""
+    """Of the file's content; with pinned code of its local modules too (`flow.process.code`)."""
 
     def dag(self, dag_id: str) -> DAG:
         """The DAG of this id; `CodeMissing` when the file does not make it (any more)."""

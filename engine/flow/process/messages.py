@@ -19,6 +19,8 @@ from typing import Annotated
 
 import msgspec
 
+from flow.process.pin import Pin
+
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
     """Base of all messages; the class name is the tag."""
@@ -123,6 +125,8 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     """Absolute path of the try's log file; the child's stdout and stderr are appended to it."""
     xcom_limit: int | None = None
     """Largest XCom that the try may push, in bytes of JSON; None: as large as a message can be."""
+    pin: Pin | None = None
+    """The code that it must find; None: it takes what there is."""
     env: dict[str, str] = {}
     """Added to the child's environment (marker of the try, FLOW_CTX_*)."""
 
@@ -201,7 +205,10 @@ class Outcome(Message, frozen=True, tag="outcome"):
     ended: float = 0.0
     """CLOCK_MONOTONIC when the task's function returned, in seconds."""
     code_hash: str | None = None
-    """Hash of the file as this try imported it."""
+    """Hash of the code that this try used: of the file as it was imported, with pinned code of its
+    local modules too."""
+    mismatch: bool = False
+    """It failed because the code was not the one its run is pinned to."""
     exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)] | None = None
     """Of the `sys.exit` or command with which the task ended; None: the process's own counts."""
 
@@ -217,6 +224,10 @@ class Finished(Message, frozen=True, tag="finished"):
     """Largest resident size of the process and its waited-for children, in bytes."""
     cpu_time: Annotated[float, msgspec.Meta(ge=0, le=1e12)]
     """User plus system time of the process and its waited-for children, in seconds."""
+
+
+class CodeFound(Message, frozen=True, tag="code_found"):
+    """The pinned code is there, and the try goes on; has no answer."""
 
 
 class PushXCom(Message, frozen=True, tag="push_xcom"):
@@ -389,6 +400,7 @@ FromZygote = Ready | Started | Ended
 FromChild = (
     Outcome
     | Finished
+    | CodeFound
     | PushXCom
     | PullXCom
     | GetVariable

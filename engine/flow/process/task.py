@@ -21,7 +21,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 # The environment of templates is loaded ahead, so that no child spends time on it.
@@ -41,7 +41,8 @@ from flow.process.callback import call_back
 from flow.process.facts import task_instance_of
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import CodeMissing, LoadedFile, load_file
-from flow.process.messages import Outcome, TaskJob
+from flow.process.messages import CodeFound, Outcome, TaskJob
+from flow.process.pinned import CodeMismatch, await_code, require_code
 from flow.process.stop import Stop, Stopped, die
 from flow.states import TaskState
 
@@ -60,7 +61,7 @@ def run_task(job: TaskJob, line: JobLine, *, received: float) -> None:
     stop.install()
     runtime.use(LineRuntime(line))
     try:
-        outcome = attempt(job, received, stop)
+        outcome = attempt(job, received, stop, line)
         stop.check()
         _report(outcome, line)
         stop.release()
@@ -69,11 +70,11 @@ def run_task(job: TaskJob, line: JobLine, *, received: float) -> None:
     output.flush()
 
 
-def attempt(job: TaskJob, received: float, stop: Stop) -> Outcome:
+def attempt(job: TaskJob, received: float, stop: Stop, line: JobLine) -> Outcome:
     """Import the file, run the task and its callbacks; how it ended. Raises only `Stopped`."""
     _tell_environment(job)
     try:
-        loaded = load_file(job.file, job.root, job.timezone)
+        loaded = _load(job, line)
         task = loaded.task(job.run.dag_id, job.task_id)
     except Stopped:
         raise
@@ -95,8 +96,38 @@ def _tell_environment(job: TaskJob) -> None:
     )
 
 
+def _load(job: TaskJob, line: JobLine) -> LoadedFile:
+    """Import the file; with pinned code only that of the version of the run.
+
+    Raises `CodeMismatch`, and what `load_file` raises.
+    """
+    pin, version = job.pin, job.run.version
+    if pin is None:
+        return load_file(job.file, job.root, job.timezone)
+    await_code(job.file, pin, version)
+    line.send(CodeFound())
+    try:
+        loaded = load_file(job.file, job.root, job.timezone)
+    except (CodeMissing, Stopped):
+        raise
+    except BaseException:
+        require_code(job.file, pin, version)  # half of a deploy may be why it fails
+        raise
+    require_code(job.file, pin, version, loaded.code_hash)
+    return replace(loaded, code_hash=pin.code_hash)
+
+
 def _not_loaded(job: TaskJob, error: BaseException) -> Outcome:
     ended = time.monotonic()
+    if isinstance(error, CodeMismatch):
+        _log.error("%s\n%s", error.message, error.hint)
+        return Outcome(
+            state=TaskState.FAILED,
+            reason=f"{error.code}: {error.message}",
+            ended=ended,
+            code_hash=error.found,
+            mismatch=True,
+        )
     if isinstance(error, CodeMissing):
         reason = f"code_missing: {error.message}"
         _log.error("%s\n%s", error.message, error.hint)

@@ -105,7 +105,7 @@ def _run(file: str, folder: str) -> None:
     with ours, theirs:
         line = Channel(ours)
         runtime.use(LineRuntime(line))
-        outcome = attempt(job, time.monotonic(), Stop())
+        outcome = attempt(job, time.monotonic(), Stop(), line)
         if outcome.state != TaskState.SUCCESS:
             raise RuntimeError(outcome.reason)
         parsed, _ = parse(ParseJob(file=file, root=folder))

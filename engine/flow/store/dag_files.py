@@ -37,6 +37,8 @@ class ParsedFile(NamedTuple):
     modules: Mapping[str, str] = {}
     variables: Mapping[str, str | None] = {}
     """Variables that it read, as in `KnownFile`."""
+    places: Mapping[str, str] = {}
+    """Of `modules`, as a version keeps them: name → path within the DAG folder."""
     seconds: float = 0.0
     """Time of the import."""
     imports: Sequence[tuple[str, float, str]] = ()

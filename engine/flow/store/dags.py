@@ -128,9 +128,10 @@ _UPDATE = f"update dag set ({_NAMES}) = ({_PLACES}) where dag_id = %(dag_id)s"
 _SET_VERSION = "update dag set version = %(number)s where dag_id = %(dag_id)s"
 
 _ADD_VERSION = """
-insert into dag_version (dag_id, number, spec_hash, code_hash, bundle, max_active_tasks, pools)
-values (%(dag_id)s, %(number)s, %(spec_hash)s, %(code_hash)s, %(bundle)s, %(max_active_tasks)s,
-  %(pools)s)
+insert into dag_version (dag_id, number, spec_hash, code_hash, code, modules, bundle,
+  max_active_tasks, pools)
+values (%(dag_id)s, %(number)s, %(spec_hash)s, %(code_hash)s, %(code)s, %(modules)s, %(bundle)s,
+  %(max_active_tasks)s, %(pools)s)
 """
 
 _HIDE = """
@@ -254,6 +255,8 @@ class _Storing:
             "number": number,
             "spec_hash": definition.spec_hash,
             "code_hash": self._file.code_hash,
+            "code": definition.spec.code,
+            "modules": Jsonb(dict(self._file.places)),
             "bundle": self._file.bundle,
             "max_active_tasks": binding_run_limit(definition.spec),
             "pools": Jsonb(pools_of(definition.spec)),

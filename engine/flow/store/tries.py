@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -51,6 +51,10 @@ class Claimed(NamedTuple):
     started_at: datetime | None
     conf: str
     file: str
+    code_hash: str | None
+    """Of the version of the run, when its code is pinned."""
+    modules: Mapping[str, str] | None
+    """Its local modules: name → path within the DAG folder."""
 
     @property
     def key(self) -> Claim:
@@ -104,9 +108,10 @@ class Report(NamedTuple):
 _CLAIM = """
 select run_key, task_id, map_path, claim, try_number, max_tries, losses, retry_delay, retry_backoff,
   max_retry_delay, execution_timeout, executor, queue, dag_id, run_id, run_type, version,
-  logical_date, data_interval_start, data_interval_end, run_after, started_at, conf, file
+  logical_date, data_interval_start, data_interval_end, run_after, started_at, conf, file,
+  code_hash, modules
 from claim_tasks(%(worker)s::bigint, %(host)s::text, %(executor)s::text, %(queues)s::text[],
-  %(limit)s::int)
+  %(limit)s::int, %(pins)s::boolean)
 """
 
 _STARTED = """
@@ -152,9 +157,19 @@ where y.worker = %(worker)s and y.ended_at is null
 
 
 def claim(
-    conn: Conn, *, worker: int, host: str, executor: str, queues: Sequence[str], limit: int
+    conn: Conn,
+    *,
+    worker: int,
+    host: str,
+    executor: str,
+    queues: Sequence[str],
+    limit: int,
+    pins: bool = False,
 ) -> list[Claimed]:
-    """Take up to `limit` queued tasks for a worker and open their tries."""
+    """Take up to `limit` queued tasks for a worker and open their tries.
+
+    `pins` says whether code is pinned where a DAG does not say it.
+    """
     rows = conn.execute(
         _CLAIM,
         {
@@ -163,6 +178,7 @@ def claim(
             "executor": executor,
             "queues": list(queues),
             "limit": limit,
+            "pins": pins,
         },
     )
     return [Claimed._make((*row[:2], tuple(row[2]), *row[3:])) for row in rows]

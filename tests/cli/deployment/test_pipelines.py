@@ -140,7 +140,7 @@ FIELDS = {
     "pool pool_slots queue executor priority scheduled_at queued_at started_at ended_at worker "
     "operator",
     ("tasks", "tries", "sales", RUN, "extract"): "try_number state started_at ended_at worker pid "
-    "exit_code signal reason peak_rss_bytes cpu_s log",
+    "exit_code signal reason peak_rss_bytes cpu_s log code_hash",
     ("pools", "list"): "name slots include_deferred running queued scheduled deferred open "
     "description",
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from flow.process.pin import Pin
 from flow.roles.work import worker as module
+from flow.roles.work.held import HeldTry, try_job
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.states import TaskState
@@ -161,3 +164,61 @@ def test_a_process_that_does_not_leave_as_it_said_is_killed(
     wait_until(lambda: turn(world, lingering) == ["success"] * 2, "both ends")
     wait_until(lambda: turn(world, lingering) and lingering.has_room, "the second death")
     world.check()
+
+
+class TestPinnedCode:
+    """What a claim says of it, and how long a try may take that waits for it."""
+
+    @staticmethod
+    def claim(world: World, code: str | None, *, pins: bool) -> tries.Claimed:
+        world.worker()
+        world.add(spec("d", task("a")))
+        world.conn.execute(
+            'update dag_version set code = %s, modules = \'{"m": "lib/m.py"}\'', (code,)
+        )
+        world.scheduler().run_once()
+        with transaction(world.conn, "test"):
+            [claimed] = tries.claim(
+                world.conn, worker=world.worker(), host="h", executor="local", queues=["default"],
+                limit=1, pins=pins,
+            )  # fmt: skip
+        return claimed
+
+    @pytest.mark.parametrize(
+        ("code", "pins", "pinned"),
+        [
+            (None, False, False),
+            (None, True, True),
+            ("latest", True, False),
+            ("pinned", False, True),
+        ],
+    )
+    def test_the_dag_decides_and_then_the_setting(
+        self, world: World, code: str | None, pins: bool, pinned: bool
+    ) -> None:
+        claimed = self.claim(world, code, pins=pins)
+        told = ("c", {"m": "lib/m.py"}) if pinned else (None, None)
+        assert (claimed.code_hash, claimed.modules) == told
+
+    def test_the_job_names_the_modules_on_this_host(self, world: World, worker: Worker) -> None:
+        claimed = self.claim(world, "pinned", pins=False)
+        settings = replace(worker.settings, folders=(Path("/dags"),), code_wait=7.0)
+        pin = Pin(code_hash="c", modules={"m": "/dags/lib/m.py"}, wait=7.0)
+        assert try_job(claimed, settings).pin == pin
+        elsewhere = claimed._replace(file="/elsewhere/x.py")
+        found = try_job(elsewhere, settings).pin
+        assert found is not None
+        assert found.modules == {"m": "/elsewhere/lib/m.py"}
+
+    def test_its_wait_is_no_part_of_the_execution(self, world: World) -> None:
+        claimed = self.claim(world, "pinned", pins=False)._replace(execution_timeout=10.0)
+        held = HeldTry(claimed, "log")
+        held.started(1, now=100.0, code_wait=60.0)
+        assert held.deadline == 170.0
+        held.found_code(now=130.0)
+        assert held.deadline == 140.0
+        held.found_code(now=150.0)
+        assert held.deadline == 140.0  # said again, by its own code
+        latest = HeldTry(claimed._replace(code_hash=None), "log")
+        latest.started(1, now=100.0, code_wait=60.0)
+        assert latest.deadline == 110.0

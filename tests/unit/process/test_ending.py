@@ -77,6 +77,30 @@ def test_what_is_no_end_of_a_try_is_a_failure(state: str) -> None:
     assert repr(state) in (found.reason or "")
 
 
+class TestOtherCodeThanThePinned:
+    MISMATCH = said("failed", reason="code_mismatch: x", mismatch=True, code_hash="c")
+
+    def test_costs_no_retry(self) -> None:
+        found = judge(self.MISMATCH)
+        assert (found.state, found.try_state) == (TaskState.SCHEDULED, TryState.CODE_MISMATCH)
+        assert (found.again, found.delay) == (True, None)
+        assert (found.reason, found.code_hash) == ("code_mismatch: x", "c")
+        assert needs_callback(found.state, self.MISMATCH) is None
+
+    @pytest.mark.parametrize(
+        ("max_tries", "state"), [(1, TaskState.FAILED), (2, TaskState.UP_FOR_RETRY)]
+    )
+    def test_is_a_failure_after_as_many_in_a_row_as_losses(
+        self, max_tries: int, state: TaskState
+    ) -> None:
+        found = judge(self.MISMATCH, Try(max_tries=max_tries, losses=MAX_LOSSES))
+        assert (found.state, found.try_state) == (state, TryState.FAILED)
+        assert (found.again, found.reason) == (False, "code_mismatch: x")
+
+    def test_a_failure_that_only_says_so_is_a_failure(self) -> None:
+        assert judge(said("failed", reason="code_mismatch: x")).state is TaskState.FAILED
+
+
 def test_a_failure_is_retried_unless_it_says_that_it_must_not_be() -> None:
     assert judge(said("failed"), TWICE).state is TaskState.UP_FOR_RETRY
     assert judge(said("failed", retry=False), TWICE).state is TaskState.FAILED

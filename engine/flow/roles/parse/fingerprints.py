@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from flow.process.code import code_hash, content_hash
+from flow.process.code import code_hash, content_hash, unreadable
 
 _SETTLED: Final = 2 * 10**9
 """Nanoseconds after which a file's times tell a change: some file systems count in seconds."""
@@ -44,7 +43,7 @@ class Fingerprints:
                 return before.hash
             found = content_hash(path)
         except OSError as error:
-            signature, found = None, f"unreadable:{errno.errorcode.get(error.errno or 0, '?')}"
+            signature, found = None, unreadable(error)
         if signature is not None and time.time_ns() - max(signature[2:]) < _SETTLED:
             signature = None  # it may change again without a sign
         changed_at = float("-inf")

@@ -15,6 +15,7 @@ from typing import Final
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage
 from flow.process.messages import GetVariable, Parsed
+from flow.process.pin import inside
 from flow.process.verdict import Limits
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
@@ -287,7 +288,8 @@ class Parser:
             return
         result = imported.ended.result if imported.ended else None
         parsed = result if isinstance(result, Parsed) else Parsed()
-        modules = verdict.modules(parsed, self._seen.files.get(imported.path, ""))
+        root = self._seen.files.get(imported.path, "")
+        modules = verdict.modules(parsed, root)
         fingerprints = self._memory.fingerprints
         if fingerprints.changed_since([imported.path, *modules.values()], imported.started):
             # Which of both states was imported? The next sweep sees a change and parses again.
@@ -298,6 +300,7 @@ class Parser:
             path=imported.path,
             code_hash=fingerprints.code(imported.path, modules),
             modules=modules,
+            places=inside(modules, root),
             variables=imported.variables,
             seconds=parsed.seconds if imported.ended and result else imported.seconds,
             imports=verdict.imports(parsed),

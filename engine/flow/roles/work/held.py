@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from flow.logs.files import callback_log_path, log_path
 from flow.process.ending import StopCause
 from flow.process.messages import CallbackJob, Done, Refused, RunInfo, TaskJob, ToChild
+from flow.process.pin import Pin, on_this_host
 from flow.process.root import root_of
 from flow.roles.work.settings import Settings
 from flow.store.callbacks import ClaimedCallback
@@ -29,6 +31,18 @@ class HeldTry:
     """Why its run ends it."""
     noted: bool = False
     """Whether its process id and log are in the store."""
+
+    def started(self, pid: int, now: float, code_wait: float) -> None:
+        """It has a process, whose wait for pinned code is no part of its execution."""
+        self.pid = pid
+        if self.task.execution_timeout is not None:
+            pinned = self.task.code_hash is not None
+            self.deadline = now + self.task.execution_timeout + (code_wait if pinned else 0.0)
+
+    def found_code(self, now: float) -> None:
+        """Its process says that it goes on: what is left of the wait is not used."""
+        if self.deadline is not None and self.task.execution_timeout is not None:
+            self.deadline = min(self.deadline, now + self.task.execution_timeout)
 
     def told(self, orders: Orders | None) -> StopCause | None:
         """Why it is to be ended, by what the store says of its claim; None: it goes on.
@@ -67,6 +81,7 @@ def try_job(task: Claimed, settings: Settings) -> TaskJob:
     log = log_path(
         settings.logs, task.dag_id, task.run_id, task.task_id, task.map_path, task.try_number
     )
+    root = root_of(task.file, settings.folders)
     return TaskJob(
         run=_run_info(task),
         task_id=task.task_id,
@@ -74,11 +89,19 @@ def try_job(task: Claimed, settings: Settings) -> TaskJob:
         try_number=task.try_number,
         max_tries=task.max_tries,
         file=task.file,
-        root=root_of(task.file, settings.folders),
+        root=root,
         timezone=settings.timezone,
         log=str(log),
         xcom_limit=settings.xcom_limit,
+        pin=_pin(task, root, settings.code_wait),
     )
+
+
+def _pin(task: Claimed, root: str, wait: float) -> Pin | None:
+    if task.code_hash is None:
+        return None
+    modules = on_this_host(task.modules or {}, root or str(Path(task.file).parent))
+    return Pin(code_hash=task.code_hash, modules=modules, wait=wait)
 
 
 def callback_job(callback: ClaimedCallback, settings: Settings) -> CallbackJob:

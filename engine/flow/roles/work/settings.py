@@ -25,6 +25,10 @@ class Settings:
     """Zone of DAGs whose start date names none."""
     xcom_limit: int = 1 << 20
     """Largest XCom, in bytes of JSON."""
+    pins: bool = False
+    """Whether code is pinned where a DAG does not say it."""
+    code_wait: float = 60.0
+    """How long a try waits for its pinned code."""
     slots: int = 8
     queues: tuple[str, ...] = ("default",)
     executor: str = "local"

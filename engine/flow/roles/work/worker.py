@@ -28,7 +28,7 @@ from flow.process.events import (
     ZygoteReady,
 )
 from flow.process.host import Host
-from flow.process.messages import StillCounts
+from flow.process.messages import CodeFound, StillCounts
 from flow.roles.losses import free
 from flow.roles.work import marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
@@ -86,9 +86,11 @@ class Worker:
             case JobStarted(job_id, pid):
                 held = self._held.get(job_id)
                 if isinstance(held, HeldTry):
-                    held.pid = pid
-                    if held.task.execution_timeout is not None:
-                        held.deadline = time.monotonic() + held.task.execution_timeout
+                    held.started(pid, time.monotonic(), self.settings.code_wait)
+            case ChildMessage(job_id, CodeFound()):
+                held = self._held.get(job_id)
+                if isinstance(held, HeldTry):
+                    held.found_code(time.monotonic())
             case ChildMessage(job_id, StillCounts()):
                 self.host.reply(job_id, standing(self._held.get(job_id)))
             case ChildMessage():
@@ -297,11 +299,12 @@ class Worker:
             "executor": self.settings.executor,
             "queues": self.settings.queues,
         }
+        pins = self.settings.pins
         limit = min(self._free_slots, AT_ONCE)
         now = time.monotonic()
         waiting = []
         with transaction(conn, "work.claim"):
-            taken = tries.claim(conn, host=self.hostname, limit=limit, **who)  # type: ignore[arg-type]
+            taken = tries.claim(conn, host=self.hostname, limit=limit, pins=pins, **who)  # type: ignore[arg-type]
             if not taken or now >= self._callbacks_at:
                 self._callbacks_at = now + CALLBACK_PAUSE
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]

@@ -52,6 +52,8 @@ class Try(NamedTuple):
     peak_rss_bytes: int | None
     cpu_s: float | None
     log: str | None
+    code_hash: str | None = None
+    """Of the file as the try imported it; with pinned code of its local modules too."""
 
 
 class XCom(NamedTuple):
@@ -91,7 +93,7 @@ where run_key = %(run_key)s and task_id = %(task_id)s and map_path = %(map_path)
 _TRIES = """
 select t.try_number, t.state, t.started_at, t.ended_at,
   case when p.pid is null then t.host else t.host || ':' || p.pid end, t.pid, t.exit_code,
-  t.signal, t.reason, t.peak_rss, t.cpu_time, t.log
+  t.signal, t.reason, t.peak_rss, t.cpu_time, t.log, t.code_hash
 from try t left join process p on p.process_id = t.worker
 where t.run_key = %(run_key)s and t.task_id = %(task_id)s and t.map_path = %(map_path)s::int[]
 order by t.try_number

@@ -61,6 +61,8 @@ create table dag_version (
   number int not null check (number >= 1),
   spec_hash text not null references spec,
   code_hash text not null,                 -- of the file and the local modules it imported
+  code text check (code in ('pinned', 'latest')),  -- null: as the worker's settings say
+  modules jsonb not null default '{}',     -- those modules: name → path within the DAG folder
   bundle text not null,
   bundle_version text,
   max_active_tasks int,                    -- within one run; null: it has fewer tasks than that
@@ -723,13 +725,13 @@ end $$;
 -- What a worker does for every task, in functions for the same reason.
 
 create function claim_tasks(by_worker bigint, on_host text, for_executor text, served text[],
-  most int)
+  most int, pins boolean)
 returns table (run_key bigint, task_id text, map_path int[], claim int, try_number int,
   max_tries int, losses int, retry_delay float8, retry_backoff float8, max_retry_delay float8,
   execution_timeout float8, executor text, queue text, dag_id text, run_id text, run_type text,
   version int, logical_date timestamptz, data_interval_start timestamptz,
   data_interval_end timestamptz, run_after timestamptz, started_at timestamptz, conf text,
-  file text)
+  file text, code_hash text, modules jsonb)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -740,7 +742,8 @@ as $$
 -- `queue = any(…)` every queued task was read and sorted for each claim. Places in different queues
 -- say nothing of each other, so tasks of one priority are taken by how far they stand from the head
 -- of their own queue. Opens the tries in the
--- same statement, so a try that has a number and a start has a row.
+-- same statement, so a try that has a number and a start has a row. Tells the code of the run's
+-- version where that is pinned; `pins` says whether it is where the DAG does not.
 #variable_conflict use_column
 begin
   return query
@@ -772,8 +775,11 @@ begin
   select c.run_key, c.task_id, c.map_path, c.claim, c.try_number, c.max_tries, c.losses,
     c.retry_delay, c.retry_backoff, c.max_retry_delay, c.execution_timeout, c.executor, c.queue,
     c.dag_id, r.run_id, r.run_type, r.version, r.logical_date, r.data_interval_start,
-    r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
+    r.data_interval_end, r.run_after, r.started_at, r.conf, d.file,
+    v.code_hash, v.modules
   from claimed c join run r on r.run_key = c.run_key join dag d on d.dag_id = c.dag_id
+  left join dag_version v on v.dag_id = c.dag_id and v.number = r.version
+    and (v.code = 'pinned' or pins and v.code is null)
   order by c.priority desc, c.rank, c.run_key, c.task_id;
 end $$;
 
