@@ -187,7 +187,7 @@ def lock_runs(conn: Conn, run_keys: Sequence[int]) -> set[int]:
     return {run_key for (run_key,) in conn.execute(_LOCK_RUNS, values).fetchall()}
 
 
-def _sizes(conn: Conn, names: Sequence[str]) -> dict[str, int]:
+def sizes(conn: Conn, names: Sequence[str]) -> dict[str, int]:
     """Slots by pool, -1 without limit; a pool that does not exist is absent. Locks nothing."""
     return dict(conn.execute(_SIZES, {"names": list(names)}).fetchall())
 
@@ -199,7 +199,7 @@ def lock_pools(conn: Conn, names: Sequence[str]) -> tuple[dict[str, int], set[st
     """
     locked: dict[str, int] = dict(conn.execute(_LOCK_POOLS, {"names": list(names)}).fetchall())
     others = [name for name in names if name not in locked]
-    known = _sizes(conn, others) if others else {}
+    known = sizes(conn, others) if others else {}
     locked |= {name: 0 for name in others if name not in known}
     return locked, {name for name, slots in known.items() if slots >= 0}
 
