@@ -91,11 +91,11 @@ def events(deployment: Deployment, dag_id: str) -> list[str]:
 def test_a_task_goes_on_when_the_old_code_is_back(deployment: Deployment) -> None:
     run_id = run_into_new_code(deployment, "back")
 
-    def mismatched() -> bool:
+    def first_end() -> str | None:
         tries = deployment.tries("back", run_id, "second")
-        return bool(tries) and tries[0]["state"] == "code_mismatch"
+        return tries[0]["state"] if tries and tries[0]["ended_at"] else None
 
-    wait_until(mismatched, "a try that ended as a mismatch")
+    assert wait_until(first_end, "the end of a try") == "code_mismatch"
     deployment.write("back_words.py", OLD)
     assert deployment.wait_for_run("back", run_id)["state"] == "success"
     assert events(deployment, "back") == ["first old", "second old"]
