@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from flow.process import tree
 from flow.process.events import ChildMessage, ZygoteReady
 from flow.process.messages import GetVariable, Outcome, ParseJob, Value
 
@@ -159,6 +160,7 @@ def test_many_jobs_leak_no_descriptor(watched: Any) -> None:
 
     watched.ready()
     watched.end_of(watched.start("nothing"))
+    watched.wait_until(lambda: tree.children(watched.host.zygote), "a spare child")
     before = open_descriptors()
     for _ in range(25):
         for job_id in [watched.start("nothing") for _ in range(8)]:

@@ -118,8 +118,10 @@ with made as (
 kept as (
   insert into spec (hash, body, head) select %(spec_hash)s, %(body)s, %(head)s from made
   on conflict do nothing)
-insert into dag_version (dag_id, number, spec_hash, code_hash, bundle, max_active_tasks, pools)
-select dag_id, 1, %(spec_hash)s, %(code_hash)s, %(bundle)s, %(max_active_tasks)s, %(pools)s
+insert into dag_version (dag_id, number, spec_hash, code_hash, code, modules, bundle,
+  max_active_tasks, pools)
+select dag_id, 1, %(spec_hash)s, %(code_hash)s, %(code)s, %(modules)s, %(bundle)s,
+  %(max_active_tasks)s, %(pools)s
 from made
 """
 
