@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flow.process.events import JobGone, ZygoteDied
+from flow.process.events import JobEnded, JobGone, JobStarted, ZygoteDied
 from process.watched import gone, until
 
 LAST_WORD = "child.finished.after_send"
@@ -139,3 +139,15 @@ def test_figures_that_no_column_holds_break_the_protocol(
     job_id = watched.start("claim_finished", mark=watched.mark(), **said)
     ended = watched.end_of(job_id)
     assert (ended.result, ended.killed, ended.signal) == (None, "protocol", signal.SIGKILL)
+
+
+def test_a_job_starts_before_it_ends_however_quick_it_is(
+    monkeypatch: pytest.MonkeyPatch, make_host: Callable[..., Any]
+) -> None:
+    monkeypatch.setenv("FLOW_FAULTS", "zygote.start.after_fork=sleep:0.2")
+    watched = make_host()
+    watched.ready()
+    job_id = watched.start("nothing")
+    watched.end_of(job_id)
+    kinds = [type(event) for event in watched.told if getattr(event, "job_id", None) == job_id]
+    assert kinds[:2] == [JobStarted, JobEnded]

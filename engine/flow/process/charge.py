@@ -36,6 +36,8 @@ class Charge:
         self.job_id = job_id
         self.watched = 0
         """Events for which a selector watches the line at present."""
+        self.started = False
+        """Whether the zygote has said so: a quick child may be done before it is heard."""
         self._line = Line(end, _decoder, limit=limit)
         self._result: Result | None = None
         self._finished: Finished | None = None
@@ -88,12 +90,14 @@ class Charge:
         )
 
     def end_early(self) -> JobEnded | None:
-        """The end of the job by its own account, if it may count before the process is dead.
+        """The end of a started job by its own account, if it may count before the process is dead.
 
         The exit code is what it has announced. Whatever strikes the process from here on strikes
         one whose code has all run, and changes nothing about how the job ended.
         """
         result, finished = self._result, self._finished
+        if not self.started:
+            return None
         if not isinstance(result, Outcome) or result.state not in _FINAL:
             return None
         if finished is None or self.broken:

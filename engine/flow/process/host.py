@@ -279,14 +279,18 @@ class Host:
         events: list[Event] = [*charge.read()]
         if charge.broken:
             self.stop(charge.job_id, 0.0)
+        return [*events, *self._leave(charge)]
+
+    def _leave(self, charge: Charge) -> list[Event]:
+        """The end of a job whose process has said its last word, if that may count already."""
         ended = charge.end_early()
         if ended is None:
             self._watch(charge)
-            return events
+            return []
         faults.point("host.finished.received")
         self._leaving.add(charge.job_id)
         self._forget(charge)
-        return [*events, ended]
+        return [ended]
 
     def _hear_zygote(self, control: Line[FromZygote]) -> list[Event]:
         control.flush()
@@ -297,6 +301,9 @@ class Host:
                     events.append(ZygoteReady(message.pid))
                 case Started():
                     events.append(JobStarted(message.job_id, message.pid))
+                    charge = self._charges[message.job_id]
+                    charge.started = True
+                    events += self._leave(charge)
                 case Ended():
                     faults.point("host.ended.received")
                     events += self._end(message)
@@ -311,9 +318,13 @@ class Host:
             self._leaving.remove(ended.job_id)
             return [JobGone(ended.job_id)]
         charge = self._charges[ended.job_id]
-        events: list[Event] = [*charge.read_rest(), charge.end(ended)]
+        events: list[Event] = [*charge.read_rest()]
+        early = self._leave(charge)
+        if early:  # its last word and its death are heard at once: the word counts all the same
+            self._leaving.remove(ended.job_id)
+            return [*events, *early, JobGone(ended.job_id)]
         self._forget(charge)
-        return events
+        return [*events, charge.end(ended)]
 
     def _forget(self, charge: Charge) -> None:
         del self._charges[charge.job_id]
