@@ -10,6 +10,7 @@ The tests stand in order: the first ones watch one DAG processor at work.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,6 +156,18 @@ def below(role: Role) -> list[str]:
     return [" ".join(one.cmdline()) for one in found if one.status() != psutil.STATUS_ZOMBIE]
 
 
+def printing(role: Role) -> list[int]:
+    """Processes below a role whose output goes where that of an import goes."""
+    found = []
+    for one in psutil.Process(role.process.pid).children(recursive=True):
+        try:
+            if "/flow-imports-" in os.readlink(f"/proc/{one.pid}/fd/1"):
+                found.append(one.pid)
+        except OSError:
+            pass  # it has ended
+    return found
+
+
 @pytest.fixture(scope="module")
 def parser(deployment: Deployment) -> Role:
     """A DAG processor that has a good version of every file, before they turn hostile."""
@@ -223,6 +236,8 @@ def test_nothing_of_the_imports_is_left(deployment: Deployment, parser: Role) ->
     wait_until(quiet, "the end of all imports")
     most = 1 + SPARE_CHILDREN
     wait_until(lambda: len(below(parser)) <= most, "the end of what imports have left", seconds=60)
+    # A spare child has not been told where to print: what does is left of an import.
+    wait_until(lambda: not printing(parser), "the end of what prints", seconds=60)
     assert deployment.processes()
 
 

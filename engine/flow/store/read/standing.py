@@ -36,8 +36,6 @@ class TaskNow(NamedTuple):
     started_at: datetime | None
     ended_at: datetime | None
     worker: str | None
-    try_started_at: datetime | None
-    try_worker: str | None
     try_reason: str | None
     exit_code: int | None
     signal: int | None
@@ -68,7 +66,7 @@ _TASKS = """
 select t.task_id, t.map_path, t.state, t.reason, t.due_at, t.skips, t.held, t.try_number,
   t.max_tries, t.pool, t.pool_slots, t.keeps_slot, t.queue, t.executor, t.priority, t.rank, t.turn,
   t.run_limit, t.dag_limit, t.queued_at, t.started_at, t.ended_at, p.host || ':' || p.pid,
-  y.started_at, y.host, y.reason, y.exit_code, y.signal
+  y.reason, y.exit_code, y.signal
 from task t left join process p on p.process_id = t.worker
 left join try y on y.run_key = %(run_key)s and y.task_id = t.task_id and y.map_path = t.map_path
   and y.try_number = t.try_number
