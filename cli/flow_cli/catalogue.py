@@ -154,6 +154,12 @@ ENTRIES = (
         "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."
     ),
     Entry(
+        "systemd",
+        "flow_cli.commands.systemd",
+        Panel.OPERATIONS,
+        "Run the roles as services of systemd.",
+    ),
+    Entry(
         "config",
         "flow_cli.commands.config",
         Panel.SETTINGS,

@@ -5,10 +5,12 @@ A value comes from, in this order:
 1. the chosen `[deployment.NAME]` table of `flow.toml`, when the command line named the deployment
    (what was typed just now wins, or `flow --deployment test` in a shell with FLOW_DATABASE_URL
    would act on another database than the one asked for),
-2. the environment variable of the key: FLOW_HOME, FLOW_DATABASE_URL, FLOW_WORKER_SLOTS, …
-3. the `[deployment.NAME]` table that FLOW_DEPLOYMENT names,
-4. the other tables of `flow.toml`,
-5. the default in `flow.settings`.
+2. for a secret, the credential that systemd has given to the process: `flow_database_url` in the
+   folder $CREDENTIALS_DIRECTORY,
+3. the environment variable of the key: FLOW_HOME, FLOW_DATABASE_URL, FLOW_WORKER_SLOTS, …
+4. the `[deployment.NAME]` table that FLOW_DEPLOYMENT names,
+5. the other tables of `flow.toml`,
+6. the default in `flow.settings`.
 
 One `flow.toml` is read: the one named by `--config` or FLOW_CONFIG, else the nearest in the
 current folder or its parents, else the user's, else the machine's.
@@ -36,8 +38,8 @@ HEARTBEATS_BEFORE_LOST = 3
 class Config(NamedTuple):
     """Settings, and where they were found.
 
-    `origins` has for each key of `flow.settings.TABLE` the file, the environment variable or
-    `default`. `file` is the `flow.toml` that was read, if there was one.
+    `origins` has for each key of `flow.settings.TABLE` the file, the environment variable, the
+    credential or `default`. `file` is the `flow.toml` that was read, if there was one.
     """
 
     settings: Settings
@@ -81,6 +83,7 @@ def load(
     in_file = list(_written_in_file(tables, found, None)) if found else []
     in_deployment = list(_written_in_deployment(tables, found, chosen)) if chosen else []
     in_environment = list(_written_in_environment(environ, folder))
+    in_environment += _written_in_credentials(environ)
     if deployment:
         layers = (in_file, in_environment, in_deployment)
     else:
@@ -192,6 +195,25 @@ def _written_in_environment(
         text = environ.get(setting.variable)
         if text:
             yield setting.key, _Written(text, setting.variable, folder)
+
+
+def _written_in_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, _Written]]:
+    from pathlib import Path
+
+    place = environ.get("CREDENTIALS_DIRECTORY")
+    for setting in TABLE.values() if place else ():
+        path = Path(place or "", setting.credential)
+        if setting.secret and path.is_file():
+            yield setting.key, _Written(_read_credential(path), str(path), path.parent)
+
+
+def _read_credential(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}", "Check the file that LoadCredential= names."
+        ) from error
 
 
 def _known(key: str, origin: str) -> Setting:

@@ -124,6 +124,11 @@ class Setting(NamedTuple):
         """The environment variable that overrides the key: `worker.slots` is FLOW_WORKER_SLOTS."""
         return "FLOW_" + self.key.replace(".", "_").upper()
 
+    @property
+    def credential(self) -> str:
+        """The systemd credential that a secret may come from: `flow_database_url`."""
+        return self.variable.lower()
+
 
 SECTIONS: Mapping[str, Callable[..., object]] = {
     "database": DatabaseSettings,

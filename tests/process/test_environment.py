@@ -19,6 +19,7 @@ def test_scrubbing_takes_secrets_and_leaves_the_rest() -> None:
         "PATH": "/bin",
         "FLOW_HOME": "/flow",
         "FLOW_DATABASE_URL": "s",
+        "FLOW_DATABASE_DIRECT_URL": "s",
         "PGPASSWORD": "s",
         "PGHOST": "s",
         "CREDENTIALS_DIRECTORY": "s",

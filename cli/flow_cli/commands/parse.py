@@ -47,7 +47,7 @@ def parse(
     from flow.roles.stored import reader
     from flow.store import locate
     from flow.version import VERSION
-    from flow_cli.roles import listen_dsn, prepare, task_user
+    from flow_cli.roles import listen_dsn, prepare, service_manager, task_user
 
     config = invocation(context).config
     settings = config.settings
@@ -75,4 +75,5 @@ def parse(
         ),
         stop,
         once=once,
+        manager=service_manager(),
     )

@@ -28,7 +28,7 @@ def schedule(
     from flow.roles.schedule import Settings, Shares, serve
     from flow.store import locate
     from flow.version import VERSION
-    from flow_cli.roles import listen_dsn, prepare
+    from flow_cli.roles import listen_dsn, prepare, service_manager
 
     config = invocation(context).config
     stop = prepare("schedule")
@@ -48,4 +48,5 @@ def schedule(
         ),
         stop,
         once=once,
+        manager=service_manager(),
     )

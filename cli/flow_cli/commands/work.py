@@ -40,7 +40,7 @@ def work(
     from flow.roles.work import Settings, serve
     from flow.store import locate
     from flow.version import VERSION
-    from flow_cli.roles import listen_dsn, prepare, task_user
+    from flow_cli.roles import listen_dsn, prepare, service_manager, task_user
 
     config = invocation(context).config
     stop = prepare("work")
@@ -72,4 +72,5 @@ def work(
         ),
         stop,
         once=once,
+        manager=service_manager(),
     )

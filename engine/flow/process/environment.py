@@ -13,8 +13,8 @@ from flow.errors import ConfigError
 MARKER: Final = "FLOW_WORKER"
 """Variable that tells whose a process is, to the end of all leftovers of that worker."""
 
-_SECRET: Final = frozenset({"FLOW_DATABASE_URL", "CREDENTIALS_DIRECTORY"})
-_SECRET_PREFIXES: Final = ("PG", "FLOW_CONN_", "FLOW_VAR_", "FLOW_KEY")
+_SECRET: Final = frozenset({"CREDENTIALS_DIRECTORY"})
+_SECRET_PREFIXES: Final = ("PG", "FLOW_DATABASE_", "FLOW_CONN_", "FLOW_VAR_", "FLOW_KEY")
 _SERVICE: Final = frozenset(
     {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}
 )

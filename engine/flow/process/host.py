@@ -250,6 +250,8 @@ class Host:
             user=user.uid if user else None,
             group=user.gid if user else None,
             extra_groups=user.groups if user else None,
+            # What a role needs to become another user, that user must not have.
+            preexec_fn=prctl.drop_capabilities if user else None,
             # A terminal's Ctrl-C is the supervisor's to interpret.
             start_new_session=True,
         )

@@ -14,13 +14,17 @@ _MOST_READS: Final = 64
 
 
 class NamedPipe:
-    """The reading end, for a selector. `path` must not exist yet; `user` may write to it too."""
+    """The reading end, for a selector. `path` must not exist yet; `user` may write to it too.
+
+    Whoever gives it to another user is root or in that user's group.
+    """
 
     def __init__(self, path: Path, user: TaskUser | None = None) -> None:
         self.path = path
         os.mkfifo(path, 0o600)
         if user is not None:
-            os.chown(path, user.uid, user.gid)
+            os.chown(path, -1, user.gid)
+            path.chmod(0o620)
         # Opened for writing too, so that it does not end when a child closes its output.
         self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 

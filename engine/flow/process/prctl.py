@@ -1,7 +1,7 @@
-"""The few Linux calls that Python does not wrap: prctl(2) and timers on CLOCK_BOOTTIME.
+"""The few Linux calls that Python does not wrap: prctl(2), capset(2), timers on CLOCK_BOOTTIME.
 
 Importing ctypes takes about 10 ms, so the zygote loads this module before it forks.
-Numbers are those of <linux/prctl.h> and <sys/timerfd.h>.
+Numbers are those of <linux/prctl.h>, <linux/capability.h> and <sys/timerfd.h>.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 _TFD_NONBLOCK_CLOEXEC: Final = os.O_NONBLOCK | os.O_CLOEXEC
 _TFD_TIMER_ABSTIME: Final = 1
 
+_CAPABILITY_VERSION_3: Final = 0x20080522
+_CAPABILITY_WORDS: Final = 2
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -29,6 +32,18 @@ class _Timespec(ctypes.Structure):
 
 class _TimerSpec(ctypes.Structure):
     _fields_ = (("interval", _Timespec), ("value", _Timespec))
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _CapabilityWord(ctypes.Structure):
+    _fields_ = (
+        ("effective", ctypes.c_uint32),
+        ("permitted", ctypes.c_uint32),
+        ("inheritable", ctypes.c_uint32),
+    )
 
 
 def _check(result: int) -> int:
@@ -65,6 +80,17 @@ def set_name(name: str) -> None:
 def forbid_dump() -> None:
     """Keep other processes of the same user out of this one's memory and /proc files."""
     _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, for this process and whatever it executes.
+
+    With the permitted ones the ambient ones go too, which a change from one ordinary user to
+    another would leave (capabilities(7)).
+    """
+    header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
+    none = (_CapabilityWord * _CAPABILITY_WORDS)()
+    _check(_libc.capset(ctypes.byref(header), none))
 
 
 def boottime_timer() -> int:

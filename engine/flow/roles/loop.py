@@ -17,6 +17,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
+from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store.connect import OUTAGES
 
 log = logging.getLogger(__name__)
@@ -104,7 +105,14 @@ def log_outage(name: str, error: Exception) -> None:
     log.warning("%s: the database does not answer (%s); trying again", name, reason)
 
 
-def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
+def awaiting() -> str:
+    """The status of a role that has no database."""
+    return "waiting for the database"
+
+
+def keep_going(
+    name: str, stop: Stop, session: Callable[[], None], manager: ServiceManager = NOBODY
+) -> None:
     """Run `session` until it returns; start it anew whenever the database went away.
 
     `session` connects, works and returns when `stop` was asked for. Any other error ends the role:
@@ -113,6 +121,7 @@ def keep_going(name: str, stop: Stop, session: Callable[[], None]) -> None:
     backoff = Backoff()
     while True:
         began = time.monotonic()
+        manager.progress(awaiting)
         try:
             session()
         except OUTAGES as error:

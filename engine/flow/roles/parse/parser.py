@@ -117,6 +117,11 @@ class Parser:
         """Readable when `work` has something to do."""
         return self._imports.fileno()
 
+    def describe(self) -> str:
+        """What it does, in one line with figures."""
+        files, waiting = len(self._seen.files), len(self._queue)
+        return f"parsing: {files} files, {waiting} waiting, {len(self._imports)} being imported"
+
     def run_once(self) -> None:
         """Look at the folders, and parse until everything has been parsed, also by others."""
         sweeps = 0

@@ -14,6 +14,7 @@ from flow.roles.parse.parser import Memory, Parser, Settings
 from flow.roles.parse.succession import succeed
 from flow.roles.parse.watch import Watch
 from flow.roles.registration import Registration
+from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store import migrate
 from flow.store.connect import connect
 from flow.store.notify import PARSE, Listener
@@ -23,7 +24,9 @@ log = logging.getLogger(__name__)
 _NAME: Final = "parse"
 
 
-def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
+def serve(
+    settings: Settings, stop: Stop, *, once: bool = False, manager: ServiceManager = NOBODY
+) -> None:
     """Run a DAG processor until `stop`; with `once` until every file has been parsed."""
     memory = Memory()
     registration = Registration(
@@ -48,22 +51,25 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
                 if once:
                     parser.run_once()
                 else:
-                    _serve(parser, settings, stop)
+                    _serve(parser, settings, stop, manager)
             registration.end(conn)
 
-    keep_going(_NAME, stop, session)
+    keep_going(_NAME, stop, session, manager)
 
 
-def _serve(parser: Parser, settings: Settings, stop: Stop) -> None:
+def _serve(parser: Parser, settings: Settings, stop: Stop, manager: ServiceManager) -> None:
     listener = Listener(settings.listen_dsn, (PARSE,))
     try:
         with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
             for source in (listener, watch, stop, parser):
                 selector.register(source, selectors.EVENT_READ)
             log.info("parsing")
+            manager.ready()
             while not stop:
                 watch.renew()
-                for key in wait(selector, parser.work()):
+                seconds = min(parser.work(), manager.patience)
+                manager.progress(parser.describe)
+                for key in wait(selector, seconds):
                     if key.fileobj is watch:
                         watch.drain()
                         parser.sweep_soon()
@@ -71,5 +77,6 @@ def _serve(parser: Parser, settings: Settings, stop: Stop) -> None:
                         parser.sweep_soon()
                     elif key.fileobj is stop:
                         stop.drain()
+            manager.stopping()
     finally:
         listener.close()

@@ -20,6 +20,7 @@ from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.rescue import Watch, rescue
 from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
+from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store import migrate, upcoming
 from flow.store.connect import Conn, connect
 from flow.store.notify import QUEUED, STOP, WAKE, Listener, Notifier
@@ -78,6 +79,10 @@ class Scheduler:
     _sweep_at: float = 0.0
     _next_due: float = 0.0
     """Seconds from the last look until something is due."""
+    _lag: float = 0.0
+    """Seconds for which something had been due at the last look."""
+    _queued: int = 0
+    """Tasks queued since the connection was opened."""
 
     def __post_init__(self) -> None:
         # Anew with each connection: what was seen before an outage does not count.
@@ -92,6 +97,7 @@ class Scheduler:
         self.behind = False
         decided = self._count(decide_woken(self.conn, self.graphs, self.settings.shares))
         due = upcoming.look(self.conn)
+        self._lag = max(0.0, -min(due))
         done = 0
         if due.admit <= 0:
             done += self._count(admit_woken(self.conn, self.heads, self.settings.shares))
@@ -110,7 +116,12 @@ class Scheduler:
             self.notifier.send(self.conn, QUEUED)
         if written.stopped:
             self.notifier.send(self.conn, STOP)
+        self._queued += written.queued
         return 1 + written.queued
+
+    def describe(self) -> str:
+        """What it does, in one line with figures."""
+        return f"scheduling: {self._queued} tasks queued, {self._lag:.1f} s behind"
 
     def keep_house(self, registration: Registration) -> None:
         """Heartbeat, look for the lost, repair: each at its own pace."""
@@ -132,7 +143,9 @@ class Scheduler:
         return max(soonest, min(self._next_due, self.settings.poll))
 
 
-def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
+def serve(
+    settings: Settings, stop: Stop, *, once: bool = False, manager: ServiceManager = NOBODY
+) -> None:
     """Run a scheduler until `stop`; with `once` until nothing is due or ready."""
     # What is cached and the row of this process outlive an outage.
     graphs, heads = Graphs(), Graphs(heads=True)
@@ -155,26 +168,35 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
                 return
             listener = Listener(settings.listen_dsn, (WAKE,))
             try:
-                _loop(scheduler, registration, listener, stop)
+                _loop(scheduler, registration, listener, stop, manager)
             finally:
                 listener.close()
 
-    keep_going("schedule", stop, session)
+    keep_going("schedule", stop, session, manager)
 
 
-def _loop(scheduler: Scheduler, registration: Registration, listener: Listener, stop: Stop) -> None:
+def _loop(
+    scheduler: Scheduler,
+    registration: Registration,
+    listener: Listener,
+    stop: Stop,
+    manager: ServiceManager,
+) -> None:
     with selectors.DefaultSelector() as selector:
         selector.register(listener, selectors.EVENT_READ)
         selector.register(stop, selectors.EVENT_READ)
         log.info("scheduling")
         while not stop:
             scheduler.keep_house(registration)
+            manager.ready()
             done = scheduler.run_once()
             owed = scheduler.notifier.pay(scheduler.conn)
-            seconds = scheduler.idle_for(done)
+            manager.progress(scheduler.describe)
+            seconds = min(scheduler.idle_for(done), manager.patience)
             for key in wait(selector, seconds if owed is None else min(seconds, owed)):
                 if key.fileobj is listener:
                     listener.drain()
                 else:
                     stop.drain()
+        manager.stopping()
         registration.end(scheduler.conn)

@@ -8,7 +8,9 @@ import selectors
 import time
 from dataclasses import dataclass, field
 
-from flow.roles.loop import POLL, Backoff, Stop, log_outage, wait
+from flow.roles.loop import POLL, Backoff, Stop, awaiting, log_outage, wait
+from flow.roles.service_manager import NOBODY, ServiceManager
+from flow.roles.work import log_folder
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.store import migrate
@@ -61,24 +63,28 @@ class _Line:
             self.conn = None
 
 
-def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
+def serve(
+    settings: Settings, stop: Stop, *, once: bool = False, manager: ServiceManager = NOBODY
+) -> None:
     """Run a worker until `stop`: the first one drains, the second ends at once.
 
     With `once` until it holds nothing and nothing is queued.
     """
+    if settings.task_user is not None:
+        log_folder.share(settings.logs, settings.task_user)
     worker = Worker(settings)
     with selectors.DefaultSelector() as selector:
         selector.register(worker.host, selectors.EVENT_READ)
         selector.register(stop, selectors.EVENT_READ)
         line = _Line(settings, selector)
         try:
-            _loop(worker, line, stop, once=once)
+            _loop(worker, line, stop, manager, once=once)
         finally:
             line.close()
             worker.host.close()
 
 
-def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
+def _loop(worker: Worker, line: _Line, stop: Stop, manager: ServiceManager, *, once: bool) -> None:
     stopped = 0
     end_at = math.inf
     """When what still runs is ended, once a drain has begun."""
@@ -88,6 +94,7 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
             patience = worker.settings.drain_timeout if stopped == 1 else 0.0
             end_at = math.inf if patience is None else time.monotonic() + patience
             log.info("draining" if stopped == 1 else "stopping at once")
+            manager.stopping()
         if time.monotonic() >= end_at:
             worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
             end_at = math.inf
@@ -99,6 +106,7 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
                 if stopped and not worker.draining:
                     worker.start_drain(conn)
                 worker.tend(conn)
+                manager.ready()
                 if worker.idle and (stopped or (once and not worker.backlog)):
                     worker.retire(conn)
                     return
@@ -109,10 +117,11 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
         elif stopped > 1 and not worker.running:
             log.warning("ending without a database: results are unreported, their tries run again")
             return
-        _wait(worker, line, stop, end_at)
+        manager.progress(worker.describe if line.conn is not None else awaiting)
+        _wait(worker, line, stop, min(end_at, time.monotonic() + manager.patience))
 
 
-def _wait(worker: Worker, line: _Line, stop: Stop, end_at: float) -> None:
+def _wait(worker: Worker, line: _Line, stop: Stop, until: float) -> None:
     now = time.monotonic()
     if line.conn is None:
         seconds = min(POLL, line.next_try - now)
@@ -120,7 +129,7 @@ def _wait(worker: Worker, line: _Line, stop: Stop, end_at: float) -> None:
         seconds = 0.0
     else:
         seconds = min(POLL, worker.wait_for())
-    ready = wait(line.selector, min(seconds, end_at - now))
+    ready = wait(line.selector, min(seconds, until - now))
     if not ready:
         worker.backlog = True  # nobody told us anything for a while: look
     for key in ready:

@@ -181,6 +181,13 @@ class Worker:
         """Whether any process of a try or callback is left."""
         return bool(self._held)
 
+    def describe(self) -> str:
+        """What it does, in one line with figures."""
+        word = "draining" if self.draining else "working"
+        used = len(self._held) + len(self._leaving)
+        owed = len(self._outbox.claims)
+        return f"{word}: {used} of {self.settings.slots} slots in use, {owed} results to report"
+
     @property
     def idle(self) -> bool:
         """Whether it holds nothing and owes no report."""

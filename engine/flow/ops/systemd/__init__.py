@@ -1,0 +1,23 @@
+"""Flow as services of systemd: which unit files, and putting them in place and away.
+
+unit_files    what stands in them on this machine
+written       which files on the disk are ours
+systemctl     what systemd is asked to do
+installation  install and uninstall
+"""
+
+from __future__ import annotations
+
+from flow.ops.systemd.installation import Installed, Plan, Uninstalled, install, plan, uninstall
+from flow.ops.systemd.unit_files import Scope, UnitFile
+
+__all__ = [
+    "Installed",
+    "Plan",
+    "Scope",
+    "Uninstalled",
+    "UnitFile",
+    "install",
+    "plan",
+    "uninstall",
+]
