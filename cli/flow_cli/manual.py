@@ -59,7 +59,8 @@ def settings_page(settings: Iterable[Setting]) -> str:
         roff.inline(
             "An environment variable overrides the file. A table `[deployment.NAME]` holds the same"
             " keys for one deployment, chosen by FLOW_DEPLOYMENT or `--deployment`; one that is"
-            " chosen by `--deployment` overrides the environment too."
+            " chosen by `--deployment` overrides the environment too. A secret may also come as a"
+            " credential of systemd, `flow_database_url`, which goes before the environment."
         ),
         ".PP",
         roff.inline(

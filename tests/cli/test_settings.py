@@ -152,6 +152,26 @@ def test_the_environment_overrides_the_file(place):
     assert config.origins["worker.queues"] == str(file)
 
 
+def test_a_credential_of_systemd_overrides_the_environment(place):
+    place.write('database.url = "postgresql://file/db"\n')
+    place.environ["FLOW_DATABASE_URL"] = "postgresql://environment/db"
+    place.environ["CREDENTIALS_DIRECTORY"] = str(place.folder / "credentials")
+    assert place.load().settings.database.url == "postgresql://environment/db"
+    given = place.write("postgresql://credential/db\n", "credentials/flow_database_url")
+    place.write("7", "credentials/flow_worker_slots")
+    config = place.load()
+    assert config.settings.database.url == "postgresql://credential/db"
+    assert config.origins["database.url"] == str(given)
+    assert config.settings.worker.slots == 16  # only secrets are looked for
+    given.write_text("mysql://user:password@credential/db")
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert "password" not in caught.value.message
+    given.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        place.load()
+
+
 def test_an_empty_variable_is_none(place):
     place.environ.update({"FLOW_WORKER_SLOTS": "", "FLOW_CONFIG": "", "FLOW_DEPLOYMENT": ""})
     assert place.load().settings.worker.slots == 16

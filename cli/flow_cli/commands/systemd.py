@@ -77,7 +77,7 @@ def install(
     Running it again writes the units of this version. Files that are not as Flow has written them
     are left alone, and then nothing is written.
     """
-    from flow.ops.systemd import install
+    from flow.ops.systemd import install, require_right
 
     planned = _plan(context, user, workers=workers, schedulers=schedulers)
     printer = Output(output)
@@ -92,7 +92,8 @@ def install(
         record = {"files": files, "enable": planned.enabled, "disable": planned.superfluous}
         printer.lines(said, record)
         return
-    done = install(planned, invocation(context).config, sys.argv[1:])
+    require_right(planned.scope, sys.argv[1:])
+    done = install(planned, invocation(context).config)
     said = [f"wrote {path}" for path in done.files] + [f"enabled {unit}" for unit in done.enabled]
     printer.lines(said, done._asdict())
     printer.message("\n".join(["Next:", *(f"  {step}" for step in done.next)]))
@@ -114,7 +115,7 @@ def uninstall(
     Workers drain first: tasks that run may end. Users, logs, settings, keys and drop-ins stay, and
     so do unit files that somebody has changed.
     """
-    from flow.ops.systemd import uninstall
+    from flow.ops.systemd import require_right, uninstall
 
     planned = _plan(context, user)
     printer = Output(output)
@@ -126,9 +127,12 @@ def uninstall(
     if dry_run:
         printer.lines([f"would remove {path}" for path in ours], {"files": ours})
         return
+    require_right(planned.scope, sys.argv[1:])
     if ours:
         confirm(f"Stop Flow's services and remove {len(ours)} files?", yes=yes)
-    done = uninstall(planned, sys.argv[1:])
+    else:
+        printer.message("nothing is installed there")
+    done = uninstall(planned)
     printer.lines([f"removed {path}" for path in done.files], done._asdict())
     for path in done.left:
         printer.warning(f"{path} is not as Flow has written it, and stays")

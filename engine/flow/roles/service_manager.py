@@ -20,7 +20,7 @@ EXTENSION: Final = 120.0
 """Seconds until a role that starts or drains is heard of again: more than a turn of its loop takes
 (a statement may take 60 s)."""
 _PAUSE: Final = 2.0
-"""Seconds between two status lines, at least."""
+"""Seconds between two status lines, at least, while the role goes on doing the same."""
 _WATCHDOG_SHARE: Final = 0.25
 """Part of the watchdog's time after which the next sign of life is due."""
 _EXTENSION_SHARE: Final = 0.1
@@ -55,11 +55,13 @@ class ServiceManager:
         """The database has answered; saying it again is legal."""
         if not self._ready:
             self._ready = self._send("READY=1")
+            self._status_at = -math.inf
 
     def stopping(self) -> None:
         """The role takes nothing new and ends when it is done; saying it again is legal."""
         if not self._stopping:
             self._stopping = self._send(f"STOPPING=1\n{_extension()}")
+            self._status_at = -math.inf
 
     def progress(self, describe: Callable[[], str]) -> None:
         """The loop has come round; `describe` is asked for the status line when one is due."""

@@ -8,7 +8,15 @@ installation  install and uninstall
 
 from __future__ import annotations
 
-from flow.ops.systemd.installation import Installed, Plan, Uninstalled, install, plan, uninstall
+from flow.ops.systemd.installation import (
+    Installed,
+    Plan,
+    Uninstalled,
+    install,
+    plan,
+    require_right,
+    uninstall,
+)
 from flow.ops.systemd.unit_files import Scope, UnitFile
 
 __all__ = [
@@ -19,5 +27,6 @@ __all__ = [
     "UnitFile",
     "install",
     "plan",
+    "require_right",
     "uninstall",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from flow.errors import Conflict, UsageError
@@ -76,13 +76,25 @@ def plan(
     return Plan(scope, files, standing, sorted(wanted), superfluous)
 
 
-def install(planned: Plan, config: Config, arguments: Sequence[str]) -> Installed:
-    """Write and enable the units. `arguments` are this command's, for the one who may run it.
+def require_right(scope: Scope, arguments: Sequence[str]) -> None:
+    """Raise `UsageError` for whoever may not change these units, with the command that would work.
 
-    Nothing is written when a file is in the way (`Conflict`) or without the right to
-    (`UsageError`).
+    `arguments` are those of this command.
     """
-    _require_root(planned.scope, arguments)
+    if scope is Scope.SYSTEM and os.geteuid() != 0:
+        again = command_line(["sudo", *unit_files.COMMAND, *arguments])
+        raise UsageError(
+            "units of the system are root's to change",
+            f"run: {again}   or add --user for units of your own",
+        )
+
+
+def install(planned: Plan, config: Config) -> Installed:
+    """Write and enable the units.
+
+    Nothing is written when a file is in the way (`Conflict`), or when a user's settings do not say
+    where the database is (`UsageError`).
+    """
     _require_database(planned.scope, config)
     in_the_way = [
         file.path
@@ -110,12 +122,11 @@ def install(planned: Plan, config: Config, arguments: Sequence[str]) -> Installe
     return Installed(planned.scope, files, planned.enabled, _next_steps(planned.scope))
 
 
-def uninstall(planned: Plan, arguments: Sequence[str]) -> Uninstalled:
+def uninstall(planned: Plan) -> Uninstalled:
     """Stop everything (workers drain), and remove what `install` has written.
 
     Users, state, settings and drop-ins stay.
     """
-    _require_root(planned.scope, arguments)
     both = list(zip(planned.files, planned.standing, strict=True))
     ours = [file for file, found in both if found.ours]
     left = [str(file.path) for file, found in both if not found.ours and found != Standing.NEW]
@@ -136,15 +147,6 @@ def _enabled(scope: Scope) -> set[str]:
 
 def _is_numbered(name: str, template: str) -> bool:
     return re.fullmatch(rf"{re.escape(template)}[0-9]+\.service", name) is not None
-
-
-def _require_root(scope: Scope, arguments: Iterable[str]) -> None:
-    if scope is Scope.SYSTEM and os.geteuid() != 0:
-        again = command_line(["sudo", *unit_files.COMMAND, *arguments])
-        raise UsageError(
-            "units of the system are root's to change",
-            f"run: {again}   or add --user for units of your own",
-        )
 
 
 def _require_database(scope: Scope, config: Config) -> None:

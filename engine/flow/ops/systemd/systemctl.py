@@ -17,7 +17,7 @@ _BOOTED: Final = Path("/run/systemd/system")
 
 def version() -> int:
     """The version of systemd on this machine; 0 where there is none."""
-    program = shutil.which("systemctl")
+    program = _program("systemctl")
     if program is None:
         return 0
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
@@ -44,7 +44,7 @@ def enable(scope: Scope, units: Sequence[str]) -> None:
 def disable(scope: Scope, units: Sequence[str]) -> None:
     """The opposite; of a template all instances."""
     if units:
-        _run("systemctl", f"--{scope}", "--quiet", "--no-warn", "disable", *units)
+        _run("systemctl", f"--{scope}", "--quiet", "disable", *units)
 
 
 def stop(scope: Scope, units: Sequence[str]) -> None:
@@ -58,9 +58,13 @@ def make_users(file: UnitFile) -> None:
     _run("systemd-sysusers", str(file.path))
 
 
+def _program(name: str) -> str | None:
+    return shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin")
+
+
 def _run(*command: str) -> None:
     """Raises `FlowError` with what the program said."""
-    program = shutil.which(command[0], path="/usr/bin:/bin:/usr/sbin:/sbin")
+    program = _program(command[0])
     if program is None:
         raise FlowError(
             f"there is no {command[0]} on this machine",
