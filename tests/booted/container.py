@@ -15,13 +15,13 @@ import sysconfig
 from pathlib import Path
 from typing import Any, Final
 
-from waiting import limit
+from waiting import PATIENCE, limit
 
 PYTHON: Final = Path("/usr/bin/python3")
 """Debian's: any other may lie where other users cannot go."""
 REPOSITORY: Final = Path(__file__).parents[2]
 _INSIDE: Final = Path(__file__).with_name("inside")
-_LIMIT: Final = 120.0
+_LIMIT: Final = 90.0
 
 _BOOT: Final = """
 set -eu
@@ -31,7 +31,8 @@ mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/r
 cp "$2"/units/* "$1/root/etc/systemd/system/"
 exec systemd-nspawn --quiet --directory "$1/root" --private-network --boot --register=no \
   --keep-unit --machine "$3" --console=pipe --bind-ro "$2:/srv/inside" --bind-ro "$4:/srv/flow" \
-  --bind-ro "$5:/srv/packages" --bind "$6:/srv/out" systemd.unit=driver.target
+  --bind-ro "$5:/srv/packages" --bind "$6:/srv/out" --setenv "FLOW_TEST_PATIENCE=$7" \
+  systemd.unit=driver.target
 """
 
 
@@ -44,15 +45,21 @@ def lacking() -> str | None:
     return None
 
 
-def boot(folder: Path) -> list[dict[str, Any]]:
-    """Boot, let the driver do its work and power off; what it found, in order."""
+class Findings(dict[str, dict[str, Any]]):
+    """What the driver has found, by name. `service` is what it ran on, for `services`."""
+
+    service = "systemd"
+
+
+def boot(folder: Path) -> Findings:
+    """Boot, let the driver do its work and power off."""
     root, out = folder / "root", folder / "out"
     root.mkdir()
     out.mkdir(mode=0o777)
     out.chmod(0o777)  # tasks write into it as well
     packages = sysconfig.get_path("purelib")
     name = f"flow-{secrets.token_hex(4)}"
-    arguments = [root, _INSIDE, name, REPOSITORY, packages, out]
+    arguments = [root, _INSIDE, name, REPOSITORY, packages, out, str(PATIENCE)]
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "bash", "-c", _BOOT, "boot", *arguments],
         stdin=subprocess.DEVNULL,
@@ -63,7 +70,8 @@ def boot(folder: Path) -> list[dict[str, Any]]:
     found = out / "findings"
     if not found.exists():
         raise AssertionError(f"exit {done.returncode}\n{done.stdout!r}\n{done.stderr!r}")
-    return [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
+    lines = map(json.loads, found.read_text(encoding="utf-8").splitlines())
+    return Findings((one["what"], one) for one in lines)
 
 
 def _version(python: Path) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
 from absent import absent
 from booted import container
+from booted.container import Findings
 
 ROLES = (
     "flow-parse.service",
@@ -22,19 +21,17 @@ ROLES = (
 WORK = "flow-work@1.service"
 SCHEDULE = "flow-schedule@1.service"
 
-Findings = Mapping[str, dict[str, Any]]
-
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
-    """What the driver has found, by name."""
+    """What the driver has found."""
     if os.geteuid() != 0:
         pytest.skip("only root can boot a container")
     lacking = container.lacking()
     if lacking is not None:
         absent(lacking)
     folder = tmp_path_factory.mktemp("booted")
-    found = {one["what"]: one for one in container.boot(folder)}
+    found = container.boot(folder)
     if "done" not in found:
         said = "\n".join(path.read_text() for path in sorted((folder / "out").glob("*[gl]")))
         raise AssertionError(f"the driver did not come to its end: {found}\n{said}")
@@ -102,7 +99,6 @@ def test_a_killed_supervisor_is_started_again_and_its_try_costs_no_retry(
 
 def test_the_watchdog_ends_a_scheduler_that_hangs(findings: Findings) -> None:
     hung = findings["hung"]
-    assert hung["after"]["NRestarts"] == "1"
     assert hung["after"]["MainPID"] != hung["before"]["MainPID"]
     said = [message for _, message in hung["journal"]]
     assert any("Watchdog timeout" in line for line in said)

@@ -17,16 +17,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from flow.embedded import Server
+from waiting import limit
 
 OUT = Path("/srv/out")
 UNITS = Path("/etc/systemd/system")
 SCHEDULE, WORK, PARSE = "flow-schedule@1.service", "flow-work@1.service", "flow-parse.service"
 ROLES = (PARSE, SCHEDULE, "flow-schedule@2.service", WORK)
 FLOW = [sys.executable, "-P", "-m", "flow_cli"]
-START_LIMIT, STOP_LIMIT, WATCHDOG = 3, 1, 3
+START_LIMIT, STOP_LIMIT, WATCHDOG = 5, 1, 4
 """Seconds that the units of this machine get instead of minutes."""
 
 WAITS = "waiting for the database"
+
+_LIMIT = 40.0
 
 Found = TypeVar("Found")
 
@@ -37,9 +40,9 @@ def say(what: str, **facts: Any) -> None:
         findings.write(json.dumps({"what": what, "at": round(time.monotonic(), 2), **facts}) + "\n")
 
 
-def until(condition: Callable[[], Found], what: str, seconds: float = 40.0) -> Found:
-    """Wait for something; give up, and with it the whole drive, after `seconds`."""
-    end = time.monotonic() + seconds
+def until(condition: Callable[[], Found], what: str) -> Found:
+    """Wait for something; give up, and with it the whole drive, when it does not come."""
+    end = time.monotonic() + limit(_LIMIT)
     while not (answer := condition()):
         if time.monotonic() > end:
             show_journal()

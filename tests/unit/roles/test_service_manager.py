@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from flow.roles.service_manager import EXTENSION, NOBODY, ServiceManager
+from flow_cli.roles import service_manager
 
 EXTENDED = f"EXTEND_TIMEOUT_USEC={int(EXTENSION * 1e6)}"
 
@@ -133,6 +134,20 @@ def test_another_process_has_no_watchdog(listener: Listener) -> None:
     assert (other.patience, mine.patience) == (float("inf"), 2.0)
     other.close()
     mine.close()
+
+
+def test_what_runs_below_flow_up_is_no_service(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in listener.environ.items():
+        monkeypatch.setenv(name, value)
+    own = service_manager()
+    own.ready()
+    own.close()
+    assert listener.heard() == ["READY=1"]
+    monkeypatch.setenv("FLOW_FOLLOWS", "1")
+    service_manager().ready()
+    assert listener.heard() == []
 
 
 @pytest.mark.parametrize("address", ["", "relative", "/nobody/listens/here"])
