@@ -102,12 +102,12 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(flow, project):
     folder = project.parent / "home/.config/systemd/user"
     assert ended.code == 0
     assert ended.out.splitlines() == [
-        *(f"would write {folder}/{name} (new)" for name in UNITS),
-        "would enable flow-parse.service",
-        "would enable flow-schedule@1.service",
-        "would enable flow-work@1.service",
-        "would enable flow-work@2.service",
-        "would enable flow.target",
+        *(f"would write: {folder}/{name} (new)" for name in UNITS),
+        "would enable: flow-parse.service",
+        "would enable: flow-schedule@1.service",
+        "would enable: flow-work@1.service",
+        "would enable: flow-work@2.service",
+        "would enable: flow.target",
     ]
     assert not folder.exists()
 
@@ -148,6 +148,8 @@ def test_a_unit_that_was_changed_by_hand_is_neither_overwritten_nor_removed(flow
     changed = folder / "flow-work@.service"
     text = changed.read_text().replace("WatchdogSec=3min", "WatchdogSec=1h")
     changed.write_text(text)
+    dry = flow("systemd", "install", "--user", "--dry-run").out
+    assert f"in the way: {changed} (changed)" in dry
     ended = flow("systemd", "install", "--user")
     assert (ended.code, ended.out) == (4, "")
     assert str(changed) in ended.err

@@ -77,18 +77,19 @@ def install(
     Running it again writes the units of this version. Files that are not as Flow has written them
     are left alone, and then nothing is written.
     """
-    from flow.ops.systemd import install, require_right
+    from flow.ops.systemd import NOT_OURS, install, require_right
 
     planned = _plan(context, user, workers=workers, schedulers=schedulers)
     printer = Output(output)
     if dry_run:
-        files = [
-            {"path": str(file.path), "now": found.value}
-            for file, found in zip(planned.files, planned.standing, strict=True)
+        both = list(zip(planned.files, planned.standing, strict=True))
+        said = [
+            f"{'in the way' if now in NOT_OURS else 'would write'}: {file.path} ({now})"
+            for file, now in both
         ]
-        said = [f"would write {one['path']} ({one['now']})" for one in files]
-        said += [f"would enable {unit}" for unit in planned.enabled]
-        said += [f"would stop and disable {unit}" for unit in planned.superfluous]
+        said += [f"would enable: {unit}" for unit in planned.enabled]
+        said += [f"would stop and disable: {unit}" for unit in planned.superfluous]
+        files = [{"path": str(file.path), "now": now.value} for file, now in both]
         record = {"files": files, "enable": planned.enabled, "disable": planned.superfluous}
         printer.lines(said, record)
         return
@@ -115,17 +116,13 @@ def uninstall(
     Workers drain first: tasks that run may end. Users, logs, settings, keys and drop-ins stay, and
     so do unit files that somebody has changed.
     """
-    from flow.ops.systemd import require_right, uninstall
+    from flow.ops.systemd import OURS, require_right, uninstall
 
     planned = _plan(context, user)
     printer = Output(output)
-    ours = [
-        str(file.path)
-        for file, found in zip(planned.files, planned.standing, strict=True)
-        if found.ours
-    ]
+    ours = [str(file.path) for file in planned.at(*OURS)]
     if dry_run:
-        printer.lines([f"would remove {path}" for path in ours], {"files": ours})
+        printer.lines([f"would remove: {path}" for path in ours], {"files": ours})
         return
     require_right(planned.scope, sys.argv[1:])
     if ours:

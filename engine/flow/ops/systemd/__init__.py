@@ -18,8 +18,11 @@ from flow.ops.systemd.installation import (
     uninstall,
 )
 from flow.ops.systemd.unit_files import Scope, UnitFile
+from flow.ops.systemd.written import NOT_OURS, OURS
 
 __all__ = [
+    "NOT_OURS",
+    "OURS",
     "Installed",
     "Plan",
     "Scope",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from flow.errors import Conflict, UsageError
 from flow.ops.systemd import systemctl, unit_files, written
-from flow.ops.systemd.unit_files import DATABASE, Scope, UnitFile, command_line
-from flow.ops.systemd.written import Standing
+from flow.ops.systemd.unit_files import DATABASE, Scope, UnitFile
+from flow.ops.systemd.written import NOT_OURS, OURS, Standing
 from flow.secrets import keys
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _TEMPLATES: Final = ("flow-schedule@", "flow-work@")
 
 
 class Plan(NamedTuple):
-    """What an installation is made of.
+    """What an installation is made of: its files, and what is at their places now.
 
     `superfluous` are numbered instances that are enabled beyond the wanted number.
     """
@@ -32,6 +33,11 @@ class Plan(NamedTuple):
     standing: list[Standing]
     enabled: list[str]
     superfluous: list[str]
+
+    def at(self, *standing: Standing) -> list[UnitFile]:
+        """The files at whose places there is one of these."""
+        both = zip(self.files, self.standing, strict=True)
+        return [file for file, found in both if found in standing]
 
 
 class Installed(NamedTuple):
@@ -82,7 +88,7 @@ def require_right(scope: Scope, arguments: Sequence[str]) -> None:
     `arguments` are those of this command.
     """
     if scope is Scope.SYSTEM and os.geteuid() != 0:
-        again = command_line(["sudo", *unit_files.COMMAND, *arguments])
+        again = shlex.join(["sudo", *unit_files.COMMAND, *arguments])
         raise UsageError(
             "units of the system are root's to change",
             f"run: {again}   or add --user for units of your own",
@@ -96,14 +102,10 @@ def install(planned: Plan, config: Config) -> Installed:
     where the database is (`UsageError`).
     """
     _require_database(planned.scope, config)
-    in_the_way = [
-        file.path
-        for file, found in zip(planned.files, planned.standing, strict=True)
-        if found in (Standing.FOREIGN, Standing.CHANGED)
-    ]
+    in_the_way = planned.at(*NOT_OURS)
     if in_the_way:
         raise Conflict(
-            f"not as Flow has written it: {', '.join(map(str, in_the_way))}",
+            f"not as Flow has written it: {', '.join(str(file.path) for file in in_the_way)}",
             "move it away and keep your changes in a drop-in (systemctl edit)."
             " Nothing was written.",
         )
@@ -127,9 +129,8 @@ def uninstall(planned: Plan) -> Uninstalled:
 
     Users, state, settings and drop-ins stay.
     """
-    both = list(zip(planned.files, planned.standing, strict=True))
-    ours = [file for file, found in both if found.ours]
-    left = [str(file.path) for file, found in both if not found.ours and found != Standing.NEW]
+    ours = planned.at(*OURS)
+    left = [str(file.path) for file in planned.at(*NOT_OURS)]
     units = [file.path.name for file in ours if file.is_unit]
     systemctl.stop(planned.scope, [name.replace("@.", "@*.") for name in units])
     systemctl.disable(planned.scope, units)

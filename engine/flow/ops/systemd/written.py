@@ -29,10 +29,10 @@ class Standing(StrEnum):
     """Written by Flow, and changed by hand since."""
     FOREIGN = "foreign"
 
-    @property
-    def ours(self) -> bool:
-        """Whether it may be overwritten and removed."""
-        return self in (Standing.SAME, Standing.OLDER)
+
+OURS: Final = (Standing.SAME, Standing.OLDER)
+"""What may be overwritten and removed."""
+NOT_OURS: Final = (Standing.CHANGED, Standing.FOREIGN)
 
 
 def standing(file: UnitFile) -> Standing:
