@@ -89,6 +89,9 @@ VERBS = {
     "config show": Verb(offline=True),
     "config get": Verb(("worker.slots",), unknown=("worker.nope",), offline=True),
     "init": Verb(("made-{form}",), offline=True),
+    "systemd print": Verb(("--user",), offline=True),
+    "systemd install": Verb(("--user", "--dry-run"), offline=True),
+    "systemd uninstall": Verb(("--user", "--dry-run"), offline=True),
 }
 """Commands with -o, each in a form that can be repeated."""
 

@@ -121,14 +121,14 @@ def uninstall(
     planned = _plan(context, user)
     printer = Output(output)
     ours = [str(file.path) for file in planned.at(*OURS)]
+    if not ours:
+        printer.message("nothing of Flow's is installed there")
     if dry_run:
         printer.lines([f"would remove: {path}" for path in ours], {"files": ours})
         return
     require_right(planned.scope, sys.argv[1:])
     if ours:
         confirm(f"Stop Flow's services and remove {len(ours)} files?", yes=yes)
-    else:
-        printer.message("nothing is installed there")
     done = uninstall(planned)
     printer.lines([f"removed {path}" for path in done.files], done._asdict())
     for path in done.left:
