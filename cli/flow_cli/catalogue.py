@@ -83,12 +83,17 @@ ENTRIES = (
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
     ),
-    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List, show, cancel and delete runs."),
+    Entry(
+        "runs",
+        "flow_cli.commands.runs",
+        Panel.PIPELINES,
+        "List and show runs; cancel, pause, mark and delete them.",
+    ),
     Entry(
         "tasks",
         "flow_cli.commands.tasks",
         Panel.PIPELINES,
-        "List the tasks of a run and their tries, and mark how they ended.",
+        "List the tasks of a run and their tries; mark, hold and release them.",
     ),
     Entry(
         "logs",
