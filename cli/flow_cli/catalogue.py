@@ -156,6 +156,15 @@ ENTRIES = (
         "Show roles, queue, wake-ups, pools and database; exit 1 when something is wrong.",
     ),
     Entry(
+        "audit", "flow_cli.commands.audit", Panel.OPERATIONS, "Show who changed what, newest first."
+    ),
+    Entry(
+        "events",
+        "flow_cli.commands.events",
+        Panel.OPERATIONS,
+        "Show what happened, oldest first: to runs, tries, processes and files.",
+    ),
+    Entry(
         "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."
     ),
     Entry(

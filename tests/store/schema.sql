@@ -1134,6 +1134,8 @@ ALTER TABLE ONLY public.xcom_hot
 
 CREATE INDEX audit_at ON public.audit USING btree (at);
 
+CREATE INDEX audit_target ON public.audit USING btree (target COLLATE "C");
+
 CREATE INDEX callback_taken ON public.callback USING btree (worker) WHERE (worker IS NOT NULL);
 
 CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE (worker IS NULL);
@@ -1151,6 +1153,8 @@ CREATE INDEX run_by_date ON public.run USING btree (dag_id, logical_date DESC, r
 CREATE INDEX run_by_interval ON public.run USING btree (data_interval_start);
 
 CREATE INDEX run_by_type ON public.run USING btree (run_type, run_key) WHERE (run_type <> 'scheduled'::text);
+
+CREATE INDEX run_ended ON public.run USING btree (ended_at) WHERE (state = ANY (ARRAY['success'::text, 'failed'::text]));
 
 CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);
 

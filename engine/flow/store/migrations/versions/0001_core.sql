@@ -158,7 +158,8 @@ create unique index run_of_interval on run (dag_id, data_interval_start) where i
 create index run_unfinished on run (dag_id, run_key) where state in ('queued', 'running');
 create index run_queued on run (dag_id, logical_date, run_key) where state = 'queued';
 create index run_by_date on run (dag_id, logical_date desc, run_key desc);
--- Pages of the rare kinds over all DAGs, newest first.
+-- What has ended lately; pages of the rare kinds over all DAGs, newest first.
+create index run_ended on run (ended_at) where state in ('success', 'failed');
 create index run_failed on run (run_key) where state = 'failed';
 create index run_by_type on run (run_type, run_key) where run_type <> 'scheduled';
 create index run_by_interval on run (data_interval_start);
@@ -450,6 +451,7 @@ create table audit (
   after jsonb
 );
 create index audit_at on audit (at);
+create index audit_target on audit (target collate "C");  -- of a DAG and all that is in it
 
 -- ── decisions ────────────────────────────────────────────────────────────────────────────────────
 
