@@ -54,8 +54,8 @@ def events(
 
     What `flow audit` has is among it. With -o json every event has its time, its kind, what it is
     about, the state that this had then, and who or which process it was. Kinds are run_queued,
-    run_started, run_ended, try_started, try_ended, process_started, process_ended, import_error, and
-    the verbs of `flow audit`.
+    run_started, run_ended, try_started, try_ended, process_started, process_ended, import_error,
+    and the verbs of `flow audit`.
     """
     from flow.errors import UsageError
     from flow.ops import events as operation
