@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, field
 
 from flow.roles.loop import POLL, Backoff, Stop, log_outage, wait
+from flow.roles.work.kept import require_writable
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.store import migrate
@@ -66,6 +67,7 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
 
     With `once` until it holds nothing and nothing is queued.
     """
+    require_writable(settings.home)
     worker = Worker(settings)
     with selectors.DefaultSelector() as selector:
         selector.register(worker.host, selectors.EVENT_READ)
@@ -82,6 +84,8 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
     stopped = 0
     end_at = math.inf
     """When what still runs is ended, once a drain has begun."""
+    hurried = False
+    """That moment has come: nobody waits for the database any more."""
     while True:
         if stop.count > stopped:
             stopped = stop.count
@@ -90,7 +94,7 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
             log.info("draining" if stopped == 1 else "stopping at once")
         if time.monotonic() >= end_at:
             worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
-            end_at = math.inf
+            end_at, hurried = math.inf, True
         worker.listen()
         worker.enforce()
         conn = line.open()
@@ -104,12 +108,22 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
                     return
             except OUTAGES as error:
                 line.lose(error)
-        elif stopped and worker.idle:
-            return
-        elif stopped > 1 and not worker.running:
-            log.warning("ending without a database: results are unreported, their tries run again")
-            return
+        if line.conn is None:
+            worker.keep_results()
+            if stopped and (worker.idle or (hurried and not worker.running)):
+                _say_what_is_owed(worker)
+                return
         _wait(worker, line, stop, end_at)
+
+
+def _say_what_is_owed(worker: Worker) -> None:
+    """The last words of a worker that ends without a database."""
+    if worker.idle:
+        return
+    if worker.results_safe:
+        log.warning("ending without a database: the next worker here reports what is kept")
+    else:
+        log.error("ending without a database: results are unreported, their tries run again")
 
 
 def _wait(worker: Worker, line: _Line, stop: Stop, end_at: float) -> None:

@@ -30,7 +30,7 @@ from flow.process.events import (
 from flow.process.host import Host
 from flow.process.messages import CodeFound, StillCounts
 from flow.roles.losses import free
-from flow.roles.work import marker
+from flow.roles.work import kept, marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, EXIT_PATIENCE, memory_allows
 from flow.roles.work.outbox import Outbox
@@ -186,6 +186,15 @@ class Worker:
         """Whether it holds nothing and owes no report."""
         return not self._held and self._outbox.empty
 
+    def keep_results(self) -> None:
+        """There is no database: keep on disk what it is to be told."""
+        self._outbox.keep()
+
+    @property
+    def results_safe(self) -> bool:
+        """Whether a successor here would find all results that the database lacks."""
+        return self._outbox.safe
+
     # ── what it does with the database ───────────────────────────────────────────────────────────
 
     def tend(self, conn: Conn) -> None:
@@ -215,6 +224,8 @@ class Worker:
             )
             wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
             self.marker.take(self.process_id)
+        path = kept.path_of(self.settings.home, self.process_id)
+        self._outbox.use(kept.Kept(path, self.settings.results_limit))
         self.notifier.send(conn, WAKE)
 
     def beat(self, conn: Conn) -> None:
