@@ -23,8 +23,8 @@ class StallingProxy:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self._target = str(target / f".s.PGSQL.{PORT}")
-        self._flows = threading.Event()
-        self._flows.set()
+        self._valves: list[threading.Event] = []
+        self._new_valve()
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._name = folder / f".s.PGSQL.{PORT}"
@@ -40,11 +40,16 @@ class StallingProxy:
 
     def stall(self) -> None:
         """From now on nothing comes through."""
-        self._flows.clear()
+        self._valves[-1].clear()
 
     def flow(self) -> None:
         """From now on everything comes through, and what was held back first."""
-        self._flows.set()
+        self._valves[-1].set()
+
+    def freeze(self) -> None:
+        """Nothing comes through the lines that are open, ever again; new ones work."""
+        self.stall()
+        self._new_valve()
 
     def cut(self) -> None:
         """Close every line that is open."""
@@ -59,7 +64,8 @@ class StallingProxy:
         _hang_up(self._door)
         self._door.close()
         self.cut()
-        self.flow()
+        for valve in self._valves:
+            valve.set()
 
     def __enter__(self) -> Self:
         return self
@@ -71,6 +77,11 @@ class StallingProxy:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _new_valve(self) -> None:
+        valve = threading.Event()
+        valve.set()
+        self._valves.append(valve)
 
     def _welcome(self) -> None:
         while True:
@@ -87,17 +98,18 @@ class StallingProxy:
                 continue
             with self._lock:
                 self._open |= {client, server}
-            for source, sink in ((client, server), (server, client)):
-                threading.Thread(target=self._pass_on, args=(source, sink), daemon=True).start()
+            valve = self._valves[-1]
+            for ends in ((client, server), (server, client)):
+                threading.Thread(target=self._pass_on, args=(*ends, valve), daemon=True).start()
 
-    def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
+    def _pass_on(self, source: socket.socket, sink: socket.socket, valve: threading.Event) -> None:
         try:
             while data := source.recv(1 << 16):
-                self._flows.wait()
+                valve.wait()
                 sink.sendall(data)
         except OSError:
             pass  # one end has hung up: so does the other
-        self._flows.wait()
+        valve.wait()
         for line in (source, sink):
             _hang_up(line)
         with self._lock:

@@ -8,7 +8,8 @@ import selectors
 import socket
 from typing import Final
 
-from flow.roles.loop import Stop, keep_going, wait
+from flow.roles.hearing import Hearing
+from flow.roles.loop import Stop, keep_going, patience, wait
 from flow.roles.parse.imports import Imports
 from flow.roles.parse.parser import Memory, Parser, Settings
 from flow.roles.parse.succession import succeed
@@ -16,7 +17,7 @@ from flow.roles.parse.watch import Watch
 from flow.roles.registration import Registration
 from flow.store import migrate
 from flow.store.connect import connect
-from flow.store.notify import PARSE, Listener
+from flow.store.notify import PARSE
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,8 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     )
 
     def session() -> None:
-        with connect(settings.dsn, name=_NAME) as conn:
+        allowed = patience(settings.lost_after)
+        with connect(settings.dsn, name=_NAME, patience=allowed) as conn:
             migrate.require(conn)
             if not registration.registered:
                 succeed(conn)
@@ -55,21 +57,23 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
 
 
 def _serve(parser: Parser, settings: Settings, stop: Stop) -> None:
-    listener = Listener(settings.listen_dsn, (PARSE,))
-    try:
-        with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
-            for source in (listener, watch, stop, parser):
-                selector.register(source, selectors.EVENT_READ)
+    with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
+        for source in (watch, stop, parser):
+            selector.register(source, selectors.EVENT_READ)
+        hearing = Hearing(settings.listen_dsn, (PARSE,), selector)
+        try:
             log.info("parsing")
             while not stop:
                 watch.renew()
+                if hearing.keep():
+                    parser.sweep_soon()
                 for key in wait(selector, parser.work()):
                     if key.fileobj is watch:
                         watch.drain()
                         parser.sweep_soon()
-                    elif key.fileobj is listener and listener.drain():
+                    elif key.data is hearing and hearing.hear():
                         parser.sweep_soon()
                     elif key.fileobj is stop:
                         stop.drain()
-    finally:
-        listener.close()
+        finally:
+            hearing.close()

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.decide import Shares
-from flow.roles.loop import POLL, Stop, keep_going, wait
+from flow.roles.hearing import Hearing
+from flow.roles.loop import POLL, Backoff, Stop, keep_going, log_failure, patience, wait
 from flow.roles.registration import Registration
 from flow.roles.schedule.admission import admit_woken
 from flow.roles.schedule.creation import create_due
@@ -21,8 +22,8 @@ from flow.roles.schedule.rescue import Watch, rescue
 from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
 from flow.store import migrate, upcoming
-from flow.store.connect import Conn, connect
-from flow.store.notify import QUEUED, STOP, WAKE, Listener, Notifier
+from flow.store.connect import COLLISIONS, TOO_LONG, Conn, connect
+from flow.store.notify import QUEUED, STOP, WAKE, Notifier
 from flow.store.wakeups import BUSY_AGAIN
 
 log = logging.getLogger(__name__)
@@ -146,35 +147,50 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
 
     def session() -> None:
         settings.revive()
-        with connect(settings.dsn, name="schedule") as conn:
+        allowed = patience(settings.lost_after)
+        with connect(settings.dsn, name="schedule", patience=allowed) as conn:
             migrate.require(conn)
             scheduler = Scheduler(settings, conn, graphs, heads)
             if once:
                 while scheduler.run_once():
                     pass
                 return
-            listener = Listener(settings.listen_dsn, (WAKE,))
-            try:
-                _loop(scheduler, registration, listener, stop)
-            finally:
-                listener.close()
+            with selectors.DefaultSelector() as selector:
+                hearing = Hearing(settings.listen_dsn, (WAKE,), selector)
+                try:
+                    _loop(scheduler, registration, hearing, stop, selector)
+                finally:
+                    hearing.close()
 
     keep_going("schedule", stop, session)
 
 
-def _loop(scheduler: Scheduler, registration: Registration, listener: Listener, stop: Stop) -> None:
-    with selectors.DefaultSelector() as selector:
-        selector.register(listener, selectors.EVENT_READ)
-        selector.register(stop, selectors.EVENT_READ)
-        log.info("scheduling")
-        while not stop:
+def _loop(
+    scheduler: Scheduler,
+    registration: Registration,
+    hearing: Hearing,
+    stop: Stop,
+    selector: selectors.BaseSelector,
+) -> None:
+    selector.register(stop, selectors.EVENT_READ)
+    backoff = Backoff()
+    log.info("scheduling")
+    while not stop:
+        hearing.keep()
+        try:
             scheduler.keep_house(registration)
             done = scheduler.run_once()
             owed = scheduler.notifier.pay(scheduler.conn)
             seconds = scheduler.idle_for(done)
-            for key in wait(selector, seconds if owed is None else min(seconds, owed)):
-                if key.fileobj is listener:
-                    listener.drain()
-                else:
-                    stop.drain()
-        registration.end(scheduler.conn)
+            seconds = seconds if owed is None else min(seconds, owed)
+            backoff.reset()
+        except (*COLLISIONS, *TOO_LONG) as error:
+            # The connection still works, and what was seen of others still counts.
+            log_failure("schedule", error)
+            seconds = backoff.pause()
+        for key in wait(selector, seconds):
+            if key.data is hearing:
+                hearing.hear()
+            else:
+                stop.drain()
+    registration.end(scheduler.conn)

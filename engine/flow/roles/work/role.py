@@ -8,13 +8,14 @@ import selectors
 import time
 from dataclasses import dataclass, field
 
-from flow.roles.loop import POLL, Backoff, Stop, log_outage, wait
+from flow.roles.hearing import Hearing
+from flow.roles.loop import POLL, Backoff, Stop, log_failure, patience, wait
 from flow.roles.work.kept import require_writable
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.store import migrate
-from flow.store.connect import OUTAGES, Conn, connect
-from flow.store.notify import QUEUED, STOP, Listener
+from flow.store.connect import COLLISIONS, OUTAGES, TOO_LONG, Conn, connect
+from flow.store.notify import QUEUED, STOP
 
 __all__ = ["Settings", "serve"]
 
@@ -23,40 +24,43 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Line:
-    """The connection and the listener, or the time of the next attempt to get them."""
+    """The connection and what is heard, or the time of the next attempt."""
 
     settings: Settings
     selector: selectors.BaseSelector
     conn: Conn | None = None
-    listener: Listener | None = None
+    hearing: Hearing = field(init=False)
     next_try: float = 0.0
     backoff: Backoff = field(default_factory=Backoff)
 
+    def __post_init__(self) -> None:
+        self.hearing = Hearing(self.settings.listen_dsn, (QUEUED, STOP), self.selector)
+
     def open(self) -> Conn | None:
-        """The connection; a new one when it is time to try again; None while there is none."""
-        if self.conn is None and time.monotonic() >= self.next_try:
+        """The connection; a new one when there is none; None until it is time to try again."""
+        if time.monotonic() < self.next_try:
+            return None
+        if self.conn is None:
+            settings = self.settings
             try:
-                self.conn = connect(self.settings.dsn, name="work")
+                self.conn = connect(
+                    settings.dsn, name="work", patience=patience(settings.lost_after)
+                )
                 migrate.require(self.conn)
-                self.listener = Listener(self.settings.listen_dsn, (QUEUED, STOP))
-                self.selector.register(self.listener, selectors.EVENT_READ)
-                self.backoff.reset()
             except OUTAGES as error:
-                self.lose(error)
+                self.fail(error)
         return self.conn
 
-    def lose(self, error: Exception) -> None:
-        """The database does not answer: drop the connection and note when to try again."""
-        log_outage("work", error)
-        self.close()
+    def fail(self, error: Exception) -> None:
+        """Note when to try again, over another connection unless this one still works."""
+        log_failure("work", error)
+        if not isinstance(error, (*COLLISIONS, *TOO_LONG)):
+            self.close()
         self.next_try = time.monotonic() + self.backoff.pause()
 
     def close(self) -> None:
-        """Close both; closing twice is legal."""
-        if self.listener is not None:
-            self.selector.unregister(self.listener)
-            self.listener.close()
-            self.listener = None
+        """Close everything; closing twice is legal."""
+        self.hearing.close()
         if self.conn is not None:
             self.conn.close()
             self.conn = None
@@ -89,8 +93,8 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
     while True:
         if stop.count > stopped:
             stopped = stop.count
-            patience = worker.settings.drain_timeout if stopped == 1 else 0.0
-            end_at = math.inf if patience is None else time.monotonic() + patience
+            left = worker.settings.drain_timeout if stopped == 1 else 0.0
+            end_at = math.inf if left is None else time.monotonic() + left
             log.info("draining" if stopped == 1 else "stopping at once")
         if time.monotonic() >= end_at:
             worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
@@ -100,14 +104,16 @@ def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
         conn = line.open()
         if conn is not None:
             try:
+                _take_note(worker, line.hearing.keep())
                 if stopped and not worker.draining:
                     worker.start_drain(conn)
                 worker.tend(conn)
+                line.backoff.reset()
                 if worker.idle and (stopped or (once and not worker.backlog)):
                     worker.retire(conn)
                     return
             except OUTAGES as error:
-                line.lose(error)
+                line.fail(error)
         if line.conn is None:
             worker.keep_results()
             if stopped and (worker.idle or (hurried and not worker.running)):
@@ -128,7 +134,7 @@ def _say_what_is_owed(worker: Worker) -> None:
 
 def _wait(worker: Worker, line: _Line, stop: Stop, end_at: float) -> None:
     now = time.monotonic()
-    if line.conn is None:
+    if line.conn is None or now < line.next_try:
         seconds = min(POLL, line.next_try - now)
     elif worker.backlog and worker.has_room:
         seconds = 0.0
@@ -140,17 +146,11 @@ def _wait(worker: Worker, line: _Line, stop: Stop, end_at: float) -> None:
     for key in ready:
         if key.fileobj is stop:
             stop.drain()
-        elif key.fileobj is line.listener and line.listener is not None:
-            _hear(worker, line)
+        elif key.data is line.hearing:
+            _take_note(worker, line.hearing.hear())
 
 
-def _hear(worker: Worker, line: _Line) -> None:
-    assert line.listener is not None  # it was in the selector
-    try:
-        channels = line.listener.drain()
-    except OUTAGES as error:
-        line.lose(error)
-        return
+def _take_note(worker: Worker, channels: set[str]) -> None:
     if QUEUED in channels:
         worker.backlog = True
     if STOP in channels:
