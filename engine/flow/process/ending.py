@@ -26,6 +26,8 @@ from flow.states import TaskState, TryState
 ZYGOTE_DIED: Final = "the worker's zygote died"
 """Why tries are lost that go down with their zygote."""
 
+CUT_SHORT: Final = frozenset({"stop", "lease", "zygote"})
+"""Why processes are killed that have done nothing wrong (`JobEnded.killed`)."""
 
 _REPORTABLE: Final = frozenset({TaskState.SUCCESS, TaskState.FAILED, TaskState.SKIPPED})
 """What a task's process may report as its end."""

@@ -17,7 +17,14 @@ from flow.decide import lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import ProtocolError
 from flow.process import alarm
-from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback, unstartable
+from flow.process.ending import (
+    CUT_SHORT,
+    ZYGOTE_DIED,
+    StopCause,
+    ending,
+    needs_callback,
+    unstartable,
+)
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -29,7 +36,7 @@ from flow.process.events import (
 )
 from flow.process.host import Host
 from flow.process.messages import CodeFound, StillCounts
-from flow.roles.losses import free
+from flow.roles.losses import free, release_callbacks
 from flow.roles.work import kept, marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, EXIT_PATIENCE, memory_allows
@@ -112,7 +119,9 @@ class Worker:
         if ended.leaving:
             self._leaving[ended.job_id] = time.monotonic() + EXIT_PATIENCE
         if isinstance(held, HeldCallback):
-            self._outbox.callback_over(held.callback.callback_id)
+            # One that was cut short is another worker's from the next heartbeat on, or our end.
+            if ended.killed not in CUT_SHORT:
+                self._outbox.callback_over(held.callback.callback_id)
             return
         found = ending(held.task, ended, held.cause, held.stop_reason)
         if found is not None:
@@ -261,10 +270,11 @@ class Worker:
         if claims <= held and callback_ids <= running:
             return
         assert self.process_id is not None  # it has just beaten
-        reason = f"worker {self.process_id} did not learn that it had claimed it"
+        reason = f"worker {self.process_id} does not have it"
         with transaction(conn, "work.release"):
             freed = free(conn, self.process_id, reason, held=held, held_callbacks=running)
-        log.warning("freed %d tries that were claimed and never started", freed)
+        if freed:
+            log.warning("freed %d tries that were claimed and never started", freed)
         self.notifier.send(conn, WAKE)
 
     def _on_lost(self) -> None:
@@ -353,6 +363,7 @@ class Worker:
         """Close our row; the last thing a worker does."""
         if self.process_id is not None:
             with transaction(conn, "work.retire"):
+                release_callbacks(conn, self.process_id, f"worker {self.process_id} drained")
                 processes.end(conn, self.process_id, "stopped")
             self.marker.drop()
 
