@@ -98,8 +98,8 @@ class Worker:
                 held = self._held.get(job_id)
                 if isinstance(held, HeldTry):
                     held.found_code(time.monotonic())
-            case ChildMessage(job_id, StillCounts()):
-                self.host.reply(job_id, standing(self._held.get(job_id)))
+            case ChildMessage(job_id, StillCounts(failed=failed)):
+                self.host.reply(job_id, standing(self._held.get(job_id), failed=failed))
             case ChildMessage():
                 self._questions.append(event)
             case JobEnded():
