@@ -81,7 +81,7 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
             _loop(worker, line, stop, once=once)
         finally:
             line.close()
-            worker.host.close()
+            worker.close()
 
 
 def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:

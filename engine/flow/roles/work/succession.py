@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flow.process import environment, tree
+from flow.process.cgroup import WorkerGroup
 from flow.roles.losses import free
 from flow.roles.work import kept, marker
 from flow.roles.work.kept import EndedTry, Record
@@ -17,11 +18,13 @@ from flow.store.connect import UNFIT_VALUES, Conn, transaction
 log = logging.getLogger(__name__)
 
 
-def succeed(conn: Conn, home: Path, hostname: str) -> None:
+def succeed(conn: Conn, home: Path, hostname: str, group: WorkerGroup | None = None) -> None:
     """End what dead workers of this home left running, report the results that they kept, and free
     their other tries at once."""
     here = {one.process_id for one in processes.on_host(conn, "work", hostname)}
     for process_id, text in marker.of_dead(home):
+        if group is not None:
+            group.end_sibling(text)
         left = tree.kill_marked(environment.marker(text))
         if left:
             # What still runs may still write: nobody may start these tries again yet.

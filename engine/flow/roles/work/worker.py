@@ -17,6 +17,7 @@ from flow.decide import lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import ProtocolError
 from flow.process import alarm
+from flow.process.cgroup import WorkerGroup
 from flow.process.ending import (
     CUT_SHORT,
     ZYGOTE_DIED,
@@ -63,11 +64,16 @@ class Worker:
         self.marker = marker.Marker(settings.home)
         # An embedded server that was started again by this process has moved up to it.
         server = Server(settings.home)
+        user = settings.task_user
+        self._group = WorkerGroup.enter(self.marker.text, user.uid if user else None)
+        if self._group is not None:
+            log.info("each try has a control group of its own below %s", self._group.path)
         self.host = Host(
             self.marker.text,
             spare=settings.spare,
-            user=settings.task_user,
+            user=user,
             keep=lambda: server.pids,
+            group=self._group,
         )
         self.notifier = Notifier()
         self.draining = False
@@ -80,6 +86,12 @@ class Worker:
         self._questions: list[ChildMessage] = []
         self._beat_at = 0.0
         self._callbacks_at = 0.0
+
+    def close(self) -> None:
+        """End everything that runs; the last thing of all."""
+        self.host.close()
+        if self._group is not None:
+            self._group.leave()
 
     # ── what happens without the database ────────────────────────────────────────────────────────
 
@@ -217,7 +229,7 @@ class Worker:
 
     def register(self, conn: Conn) -> None:
         """Take a row of our own, after ending what dead predecessors on this host left."""
-        succeed(conn, self.settings.home, self.hostname)
+        succeed(conn, self.settings.home, self.hostname, self._group)
         # The lock is there before others can see the row: else they would take us for dead.
         with transaction(conn, "work.register"):
             self.process_id = processes.register(
