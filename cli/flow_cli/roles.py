@@ -35,7 +35,7 @@ def prepare(name: str) -> Stop:
     set_up_logging()
     faulthandler.enable()
     prctl.forbid_dump()
-    stop = Stop().install()
+    stop = Stop(drains=name in ("work", "up")).install()
     supervisor = os.environ.get(FOLLOWS)
     if supervisor is not None:
         prctl.die_with_parent(int(supervisor), signal.SIGTERM)

@@ -121,7 +121,7 @@ class Deployment:
 
     def connect(self) -> Conn:
         """A connection of the bench's own."""
-        return connect(self.dsn, name="bench")
+        return connect(self.dsn, name="bench", patience=3600.0)
 
     def folder(self, name: str) -> Path:
         """A folder of the bench's own, made when missing."""

@@ -43,7 +43,7 @@ BREAKS = [
     # A process that handles SIGTERM itself calls back, though nobody waits for it any more.
     Break(
         "engine/flow/process/task.py",
-        "if callbacks and runtime.current().counts():",
+        "if callbacks and runtime.current().counts(failed=failed):",
         "if callbacks:",
     ),
 ]

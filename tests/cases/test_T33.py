@@ -12,6 +12,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import psutil
 import pytest
 
 from cases import marker_file
@@ -149,8 +150,8 @@ def stop_past_the_threshold(scene: Scene) -> None:
     scene.signal_tasks("again")
 
 
-def assert_lost_once(scene: Scene) -> None:
-    """One loss, one more try, no overlap, and the second result."""
+def assert_lost_once(scene: Scene, *, overlapping: bool = False) -> None:
+    """One loss, one more try, no overlap unless it is `overlapping`, and the second result."""
     deployment, run_id = scene.deployment, scene.run_id
     assert deployment.wait_for_run("silent", run_id)["state"] == "success"
     for task_id in TASKS:
@@ -159,7 +160,7 @@ def assert_lost_once(scene: Scene) -> None:
         assert "no heartbeat for 4 s" in lost["reason"]
         marks = deployment.marks(task_id)
         assert [life.try_number for life in marker_file.lives(marks)] == [1, 2]
-        assert marker_file.overlaps(marks) == []
+        assert overlapping or marker_file.overlaps(marks) == []
         value = deployment.ask("xcom", "get", "silent", run_id, task_id)
         assert value["value"] == 2
     assert deployment.marks("until_killed")[-1].event == "end"
@@ -176,6 +177,33 @@ def test_a_stopped_supervisor_is_lost_once(parsed: Deployment) -> None:
     said = [line for line in scheduler.text().splitlines() if line.endswith("lost")]
     assert len(said) == 1
     assert f"(pid {scene.silent.process.pid}) has not counted up for 4 s" in said[0]
+
+
+def test_stopped_together_they_cannot_keep_two_tries_apart(parsed: Deployment) -> None:
+    """Supervisor and zygote stand still, and what they started goes on: nobody is left on the host
+    who could end it, so the old try and the new one overlap until the two go on. That is all: then
+    the old one is killed at once, and nothing of it counts, not even the success in between.
+    """
+    parsed.start("schedule")
+    scene = enact(parsed)
+    [zygote] = psutil.Process(scene.silent.process.pid).children()
+    [old] = {mark.pid for mark in parsed.marks("until_killed")}
+    zygote.suspend()
+    stopped = scene.silent
+    stopped.send(signal.SIGSTOP)
+    scene.signal_tasks("stopped")
+    scene.wait_for_starts(2)
+    before = len(parsed.marks("until_killed"))
+    wait_until(
+        lambda: old in {mark.pid for mark in parsed.marks("until_killed")[before:]},
+        "the old try beside the new one",
+    )
+    zygote.resume()
+    wait_until(lambda: not psutil.pid_exists(old), "the end of the old try by its zygote alone")
+    stopped.send(signal.SIGCONT)
+    wait_until(lambda: "was declared lost" in stopped.text(), "the old supervisor's insight")
+    scene.signal_tasks("again")
+    assert_lost_once(scene, overlapping=True)
 
 
 def test_the_loss_survives_the_death_of_those_who_handle_it(parsed: Deployment) -> None:

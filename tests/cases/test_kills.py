@@ -80,6 +80,7 @@ ELSEWHERE = {
     "zygote.lease.expired",
     *around("work.confirm"),  # test_T15: says that a process is dead
     *around("work.release"),  # tests/roles/work: takes a lost answer to a claim
+    *around("work.deliver"),  # test_kept_results: takes a result that a dead worker kept
 }
 
 POINTS = [

@@ -10,7 +10,7 @@ from flow.decide import Ending
 from flow.decide.reason import Code
 from flow.errors import NotFound
 from flow.graph import TaskSpec
-from flow.ops import cancelling, clearing, marks, pools, running, why
+from flow.ops import cancelling, clearing, marks, pools, running, status, why
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.ops.why import Answer
@@ -186,6 +186,31 @@ class TestTaskThatWaits:
         assert said(ask(world, "it", "a")) == {
             Code.QUEUE_UNSERVED: "no live worker serves queue gpu of executor local"
         }
+
+    def test_a_callback_that_nobody_runs(self, world: World) -> None:
+        start(world, tasks=[TaskSpec(task_id="a", operator="X")])
+        fail(world, world.claim()["a"], reason="boom")
+        for task_id, queue, given_up in (
+            ("'a'", "gpu", "null"), ("'a'", "default", "null"), ("'a'", "gpu", "'too often'"),
+            ("null", "gpu", "null"),
+        ):  # fmt: skip
+            world.rows(
+                "insert into callback (run_key, dag_id, task_id, kind, reason, executor, queue,"
+                f" given_up) select run_key, dag_id, {task_id}, 'failure', 'x', 'local', '{queue}',"
+                f" {given_up} from run returning 1"
+            )
+        unserved = "its failure callback waits: no live worker serves queue gpu of executor local"
+        assert said(ask(world, "it", "a")) == {
+            Code.FAILED: "try 1 of 1 failed: boom",
+            Code.CALLBACK_UNSERVED: unserved,
+            Code.CALLBACK_GIVEN_UP: "its failure callback was given up: too often",
+        }
+        assert said(ask(world))[Code.CALLBACK_UNSERVED] == unserved
+        assert Code.CALLBACK_GIVEN_UP not in said(ask(world))
+        shown = status.show(world.deployment)
+        gpu = "callbacks wait for queue gpu (executor local), which no live worker serves"
+        assert gpu in shown.problems
+        assert "the last: flow why sales it a" in " ".join(shown.warnings)
 
     def test_for_a_worker_to_have_room(self, world: World) -> None:
         start(world, tasks=[TaskSpec(task_id=name, operator="X") for name in ("a", "b")])

@@ -448,7 +448,10 @@ CREATE TABLE public.callback (
     executor text NOT NULL,
     queue text NOT NULL,
     worker bigint,
+    losses integer DEFAULT 0 NOT NULL,
+    given_up text,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT callback_check CHECK (((given_up IS NULL) OR (worker IS NULL))),
     CONSTRAINT callback_kind_check CHECK ((kind = ANY (ARRAY['success'::text, 'failure'::text, 'retry'::text, 'skipped'::text])))
 );
 
@@ -1138,7 +1141,7 @@ CREATE INDEX audit_target ON public.audit USING btree (target COLLATE "C");
 
 CREATE INDEX callback_taken ON public.callback USING btree (worker) WHERE (worker IS NOT NULL);
 
-CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE (worker IS NULL);
+CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE ((worker IS NULL) AND (given_up IS NULL));
 
 CREATE INDEX dag_due ON public.dag USING btree (next_run_at, dag_id) WHERE (present AND (NOT paused));
 

@@ -63,7 +63,7 @@ class MemoryRuntime:
             raise NotFound(f"connection {conn_id!r} does not exist")
         return self.connections[conn_id]
 
-    def counts(self) -> bool:
+    def counts(self, *, failed: bool) -> bool:
         return self.still_counts
 
     def previous_success(self) -> PreviousSuccess:

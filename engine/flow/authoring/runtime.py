@@ -67,7 +67,7 @@ class Runtime(Protocol):
     def previous_success(self) -> PreviousSuccess:
         """Dates of the last successful run before this one; all None when there is none."""
 
-    def counts(self) -> bool:
+    def counts(self, *, failed: bool) -> bool:
         """Whether what this try comes to still counts: nobody has told it to stop."""
 
 

@@ -89,6 +89,9 @@ class Code(StrEnum):
     SKIPPED = "skipped"
     ENDED = "ended"
     LEAVES = "leaves"
+    # a callback that has not run
+    CALLBACK_UNSERVED = "callback_unserved"
+    CALLBACK_GIVEN_UP = "callback_given_up"
     # a run that has not started
     ACTIVE_RUNS = "active_runs"
     RUNS_AHEAD = "runs_ahead"
@@ -162,6 +165,9 @@ TEXTS: Final[dict[Code, str]] = {
     Code.SKIPPED: "it was skipped: {reason}",
     Code.ENDED: "{reason}",
     Code.LEAVES: "of its {total} final tasks {ended}",
+    Code.CALLBACK_UNSERVED: "its {kind} callback waits: no live worker serves queue {queue} of "
+    "executor {executor}",
+    Code.CALLBACK_GIVEN_UP: "its {kind} callback was given up: {reason}",
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
     Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
     Code.DAG_PAUSED: "the DAG is paused: no run of it is created or started",

@@ -10,7 +10,7 @@ from flow.store import migrate, pools
 from flow.store.connect import Conn
 from flow.store.pools import Pool
 from flow.store.read import status
-from flow.store.read.status import Queue, Wakeups
+from flow.store.read.status import GivenUp, Queue, Unserved, Wakeups
 
 NEEDED_ROLES: Final = {
     "parse": "no DAG processor is alive: changes of DAG files are not seen",
@@ -66,6 +66,7 @@ def show(deployment: Deployment) -> Status:
             found.version, migrate.revision(conn) == migrate.HEAD, found.size_bytes
         )
         unserved = status.unserved(conn)
+        given_up = status.given_up(conn)
         all_pools, _ = pools.page(conn, None)
     return Status(
         roles,
@@ -74,7 +75,7 @@ def show(deployment: Deployment) -> Status:
         all_pools,
         database,
         _problems(roles, wakeups, unserved),
-        _warnings(found.oldest_snapshot_s, database),
+        _warnings(found.oldest_snapshot_s, database, given_up),
     )
 
 
@@ -83,9 +84,7 @@ def _roles(conn: Conn, heartbeat: float) -> list[RoleStatus]:
     return [RoleStatus(*role, healthy=role.heartbeat_age_s <= most) for role in status.roles(conn)]
 
 
-def _problems(
-    roles: list[RoleStatus], wakeups: Wakeups, unserved: list[tuple[str, str]]
-) -> list[str]:
+def _problems(roles: list[RoleStatus], wakeups: Wakeups, unserved: list[Unserved]) -> list[str]:
     healthy = {role.role for role in roles if role.healthy}
     problems = [text for role, text in NEEDED_ROLES.items() if role not in healthy]
     problems += [
@@ -95,8 +94,9 @@ def _problems(
     ]
     if "work" in healthy:
         problems += [
-            f"tasks wait for queue {queue} (executor {executor}), which no live worker serves"
-            for executor, queue in unserved
+            f"{one.what} wait for queue {one.queue} (executor {one.executor}), "
+            "which no live worker serves"
+            for one in unserved
         ]
     if wakeups.oldest_s is not None and wakeups.oldest_s > LATE_WAKEUP:
         problems.append(
@@ -106,7 +106,9 @@ def _problems(
     return problems
 
 
-def _warnings(oldest_snapshot_s: float | None, database: DatabaseStatus) -> list[str]:
+def _warnings(
+    oldest_snapshot_s: float | None, database: DatabaseStatus, given_up: GivenUp | None
+) -> list[str]:
     warnings = []
     if not database.migrated:
         warnings.append("the database schema is not the newest: run `flow db migrate`")
@@ -114,5 +116,11 @@ def _warnings(oldest_snapshot_s: float | None, database: DatabaseStatus) -> list
         warnings.append(
             f"a transaction has been open for {oldest_snapshot_s:.0f} s; until it ends, "
             "the hot tables grow"
+        )
+    if given_up is not None:
+        where = " ".join(filter(None, (given_up.dag_id, given_up.run_id, given_up.task_id)))
+        warnings.append(
+            f"{given_up.number} callbacks were given up, since workers went down with them; "
+            f"the last: flow why {where}"
         )
     return warnings

@@ -26,7 +26,14 @@ from flow.ops.references import (
     load_graphs,
 )
 from flow.ops.task_references import TaskReference
-from flow.ops.why_task import OpenRun, TaskAnswer, Verdict, why_not_started, why_task
+from flow.ops.why_task import (
+    OpenRun,
+    TaskAnswer,
+    Verdict,
+    why_not_called,
+    why_not_started,
+    why_task,
+)
 from flow.states import FINISHED, FINISHED_RUNS, RunState, TaskState
 from flow.store import clock
 from flow.store.connect import Conn
@@ -112,7 +119,8 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
     decision = Decision()
     if found.run.state == RunState.RUNNING:
         decision = _decide(conn, found, graph, view)
-    return OpenRun(found, graph, rows, view, decision, _facts(conn, dag))
+    callbacks = standing.callbacks(conn, found.run_key)
+    return OpenRun(found, graph, rows, view, decision, _facts(conn, dag), callbacks)
 
 
 def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
@@ -153,7 +161,8 @@ def _of_run(conn: Conn, dag: StoredDag, run: OpenRun) -> Answer:
     if run.state is RunState.QUEUED:
         return _answer(dag, run, run.state, Verdict.WAITS, why_not_started(conn, run))
     if run.state in FINISHED_RUNS:
-        return _answer(dag, run, run.state, Verdict.ENDED, _why_run_ended(run))
+        reasons = [*_why_run_ended(run), *why_not_called(run, None)]
+        return _answer(dag, run, run.state, Verdict.ENDED, reasons)
     reasons = []
     if run.found.paused:
         reasons.append(Reason(Code.RUN_PAUSED, refers_to=run.name))

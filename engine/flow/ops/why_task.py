@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -9,7 +10,7 @@ from typing import Final, NamedTuple
 from flow.decide import Candidate, Decision, View
 from flow.decide.endings import why_busy, why_ended
 from flow.decide.explain import why_open, why_unrun
-from flow.decide.reason import Code, Reason
+from flow.decide.reason import Code, Fact, Reason
 from flow.decide.unmade import DagFacts, why_no_room, why_stopped
 from flow.graph import Graph
 from flow.graph.index import binding_run_limit
@@ -19,7 +20,7 @@ from flow.states import FINISHED, RunState, TaskState
 from flow.store.connect import Conn
 from flow.store.read import standing
 from flow.store.read.runs import FoundRun
-from flow.store.read.standing import TaskNow
+from flow.store.read.standing import Callback, TaskNow
 
 
 class Verdict(StrEnum):
@@ -52,6 +53,8 @@ class OpenRun:
     decision: Decision
     """What a scheduler would decide now, where the run is running."""
     dag: DagFacts
+    callbacks: list[Callback]
+    """Those that have not run."""
 
     @property
     def name(self) -> str:
@@ -89,7 +92,25 @@ def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
     verdict = _verdict(state)
     if verdict is Verdict.WAITS and not run.dag.schedulers:
         reasons = [*reasons, Reason(Code.NO_SCHEDULER)]
+    reasons = [*reasons, *why_not_called(run, reference.task_id, path)]
     return TaskAnswer(reference.task_id, path, state, verdict, reasons)
+
+
+def why_not_called(run: OpenRun, task_id: str | None, path: Sequence[int] = ()) -> list[Reason]:
+    """Which callbacks nobody will run, of a task instance or of the run itself."""
+    reasons = []
+    for one in run.callbacks:
+        if (one.task_id, one.map_path) != (task_id, list(path)):
+            continue
+        facts: dict[str, Fact] = {"kind": one.kind}
+        if one.given_up is not None:
+            facts["reason"] = one.given_up
+            reasons.append(Reason(Code.CALLBACK_GIVEN_UP, facts, one.created_at))
+        elif not one.served:
+            facts |= {"queue": one.queue, "executor": one.executor}
+            where = f"queue:{one.queue}"
+            reasons.append(Reason(Code.CALLBACK_UNSERVED, facts, one.created_at, where))
+    return reasons
 
 
 def why_not_started(conn: Conn, run: OpenRun) -> list[Reason]:

@@ -26,6 +26,8 @@ from flow.states import TaskState, TryState
 ZYGOTE_DIED: Final = "the worker's zygote died"
 """Why tries are lost that go down with their zygote."""
 
+CUT_SHORT: Final = frozenset({"stop", "lease", "zygote"})
+"""Why processes are killed that have done nothing wrong (`JobEnded.killed`)."""
 
 _REPORTABLE: Final = frozenset({TaskState.SUCCESS, TaskState.FAILED, TaskState.SKIPPED})
 """What a task's process may report as its end."""
@@ -71,7 +73,7 @@ def ending(
         # User code shares the process and can write on its line whatever it likes.
         reason = f"the process reported {outcome.state!r}, which is no end of a try"
         return _closed(ended, after_failure(task), TryState.FAILED, reason)
-    if outcome is not None and (cause not in _OVERRULING or outcome.state == "success"):
+    if outcome is not None and not _overruled(outcome, cause):
         return _reported(task, ended, outcome)
     match cause:
         case StopCause.DRAIN:
@@ -85,6 +87,17 @@ def ending(
             return _died(task, ended)
         case _:
             assert_never(cause)
+
+
+def _overruled(outcome: Outcome, cause: StopCause | None) -> bool:
+    """Whether a process ended by this cause, whatever it says of itself.
+
+    What it can still do when its worker drains is succeed or skip. How code that handles SIGTERM
+    itself then fails is the drain's doing, and costs no retry.
+    """
+    if cause is StopCause.DRAIN:
+        return outcome.state == TaskState.FAILED
+    return cause in _OVERRULING and outcome.state != TaskState.SUCCESS
 
 
 def needs_callback(state: TaskState, ended: JobEnded) -> str | None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flow.process import tree
+from flow.process.cgroup import TryGroups
 from flow.process.messages import Ended
 from flow.process.stock import Stock
 
@@ -43,8 +44,9 @@ class _Leaver:
 class Family:
     """All children of this process: those that serve jobs, the stock, and strangers."""
 
-    def __init__(self, stock: Stock) -> None:
+    def __init__(self, stock: Stock, groups: TryGroups) -> None:
         self._stock = stock
+        self._groups = groups
         self._members: dict[int, Member] = {}
         self._jobs: dict[int, Member] = {}
         self._leavers: list[_Leaver] = []
@@ -83,14 +85,14 @@ class Family:
         for member in self._members.values():
             if member.deadline is not None and member.deadline <= now:
                 member.deadline = None
-                tree.kill(member.pid)
+                self._kill(member.pid)
 
     def kill_all(self, reason: str) -> None:
         """Kill the trees of all jobs at once."""
         for member in self._members.values():
             member.killed = member.killed or reason
             member.deadline = None
-            tree.kill(member.pid)
+            self._kill(member.pid)
 
     def reap(self) -> list[Ended]:
         """Bury the dead, kill strangers. Returns the jobs of which nothing lives any more."""
@@ -100,17 +102,23 @@ class Family:
             member = self._members.pop(pid, None)
             if member is not None:
                 del self._jobs[member.job_id]
+                self._groups.bury(pid)
                 # The child may have died after it was last looked for and before the last sweep.
                 self._leavers.append(_Leaver(_account(member, status, usage), self._sweep))
             elif not self._stock.lost(pid):
                 self._strangers.pop(pid, None)
         if buried:
             self._kill_strangers()
+            self._groups.tidy()
         return self._gone()
 
     def extinct(self) -> bool:
         """Whether this process has no children at all."""
         return not tree.children(os.getpid())
+
+    def _kill(self, pid: int) -> None:
+        if not self._groups.kill(pid):
+            tree.kill(pid)
 
     def _kill_strangers(self) -> None:
         self._sweep += 1

@@ -31,6 +31,7 @@ import msgspec
 from flow import faults
 from flow.errors import ProtocolError
 from flow.process import adopted, alarm, prctl
+from flow.process.cgroup import WorkerGroup
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
 from flow.process.events import Event, JobGone, JobStarted, ZygoteDied, ZygoteReady
@@ -75,7 +76,8 @@ class Host:
     `spare` children are forked ahead. `limit` is the size of the largest message on a job line,
     in bytes. `user` runs the zygote, and so all jobs, as another user; that takes the right to
     change users and to kill that user's processes. `keep` names the caller's own children that
-    have begun a session; others are never taken for leftovers of a zygote.
+    have begun a session; others are never taken for leftovers of a zygote. In `group` each job has
+    a control group of its own.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Host:
         limit: int = DEFAULT_LIMIT,
         user: TaskUser | None = None,
         keep: Callable[[], Collection[int]] = _nobody,
+        group: WorkerGroup | None = None,
         command: Sequence[str] = ZYGOTE,
     ) -> None:
         self._worker = worker
@@ -93,6 +96,7 @@ class Host:
         self._limit = limit
         self._user = user
         self._keep = keep
+        self._group = group
         self._command = command
         self._charges: dict[int, Charge] = {}
         self._leaving: set[int] = set()
@@ -242,8 +246,11 @@ class Host:
 
     def _spawn(self, control: socket.socket) -> subprocess.Popen[bytes]:
         user = self._user
+        arguments: list[object] = [control.fileno(), self._spare, self._limit]
+        if self._group is not None:
+            arguments.append(self._group.path)
         return subprocess.Popen(
-            [*self._command, *map(str, (control.fileno(), self._spare, self._limit))],
+            [*self._command, *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             pass_fds=[control.fileno()],
             env=scrubbed(os.environ, self._worker) | (user.environment() if user else {}),
@@ -343,6 +350,8 @@ class Host:
             self._process.kill()
             self._process.wait()
             _zygotes.discard(self._process.pid)
+            if self._group is not None:
+                self._group.end_tries()
 
     def _clear_up(self, process: subprocess.Popen[bytes]) -> list[Event]:
         """End what the zygote left; once nothing lives any more, tell what became of the jobs."""

@@ -131,10 +131,10 @@ class LineRuntime:
             GetSchedulePosition(dag_id=dag_id), SchedulePosition, "the schedule cannot be read"
         )
 
-    def counts(self) -> bool:
+    def counts(self, *, failed: bool) -> bool:
         """Whether what this try comes to still counts; also when that cannot be asked any more."""
         try:
-            return isinstance(self._exchange(StillCounts()), Done)
+            return isinstance(self._exchange(StillCounts(failed=failed)), Done)
         except ProtocolError:
             return True
 

@@ -85,9 +85,9 @@ class MaskedRuntime:
             include_prior_dates=include_prior_dates,
         )
 
-    def counts(self) -> bool:
+    def counts(self, *, failed: bool) -> bool:
         """Whether the try counts."""
-        return self._inner.counts()
+        return self._inner.counts(failed=failed)
 
     def previous_success(self) -> PreviousSuccess:
         """Dates of the last successful run before this one."""

@@ -287,6 +287,9 @@ class GetSchedulePosition(Message, frozen=True, tag="get_schedule_position"):
 class StillCounts(Message, frozen=True, tag="still_counts"):
     """Ask whether the try counts; answered by `Done`, or `Refused` when it was told to stop."""
 
+    failed: bool = False
+    """Whether it has failed: then it does not count where its worker ended it."""
+
 
 class Rendered(Message, frozen=True, tag="rendered"):
     """Answer of a render job."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from flow import faults
 from flow.process import child, tree
+from flow.process.cgroup import TryGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class Stock:
     Until the first job comes it is one: who has nothing to do needs no memory for it.
     """
 
-    def __init__(self, size: int, limit: int, entries: child.Entries) -> None:
+    def __init__(self, size: int, limit: int, entries: child.Entries, groups: TryGroups) -> None:
         self._size = size
+        self._groups = groups
         self._wanted = min(1, size)
         self._limit = limit
         self._entries = entries
@@ -77,6 +79,7 @@ class Stock:
                 spare.order.close()
                 self._spares.remove(spare)
                 self._dying = True
+                self._groups.bury(pid)
                 return True
         return False
 
@@ -98,6 +101,7 @@ class Stock:
             raise
         finally:
             theirs.close()
+        self._groups.admit(pid)
         return Spare(pid, ours)
 
 

@@ -252,11 +252,12 @@ class _Attempt:
     def _call_back(self, end: _End) -> None:
         name = _CALLBACKS[end.state]
         tries_left = self._ti.try_number < self._ti.tries_allowed
-        if end.state is TaskState.FAILED and end.retry and tries_left:
+        failed = end.state is TaskState.FAILED
+        if failed and end.retry and tries_left:
             name = "on_retry_callback"
         callbacks = getattr(self._task, name)
         # Code that handles SIGTERM itself may end in whatever way: `stop` has not seen the signal.
-        if callbacks and runtime.current().counts():
+        if callbacks and runtime.current().counts(failed=failed):
             self._context["exception"] = end.error
             self._context["reason"] = end.reason
             call_back(callbacks, self._context)

@@ -1,9 +1,10 @@
 """The process that forks one child per job, and outlives none of them.
 
-Run as `python -P -m flow.process.zygote CONTROL SPARE LIMIT`: the number of the descriptor of its
-end of the control line, how many children to keep forked ahead, and the size of the largest message
-on a job line, in bytes. It is exec'd by `flow.process.host`
-with a scrubbed environment, has one thread, and never holds the database login.
+Run as `python -P -m flow.process.zygote CONTROL SPARE LIMIT [GROUP]`: the number of the descriptor
+of its end of the control line, how many children to keep forked ahead, the size of the largest
+message on a job line, in bytes, and the control group below which each child gets one. It is exec'd
+by `flow.process.host` with a scrubbed environment, has one thread, and never holds the database
+login.
 
 Each turn of its loop waits for news, then obeys the control line, looks at the lease, ends graces
 that are over, buries the dead, reports them, and last of all forks ahead. When the control line
@@ -19,6 +20,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -27,6 +29,7 @@ from flow import faults
 from flow.errors import ProtocolError
 from flow.process import child, output, prctl, preload
 from flow.process.alarm import Alarm
+from flow.process.cgroup import TryGroups
 from flow.process.family import Family
 from flow.process.messages import Ended, Quit, Ready, Start, Started, Stop, ToZygote
 from flow.process.stock import Stock
@@ -43,12 +46,17 @@ class Zygote:
     """The loop. `entries` says which function serves which kind of job."""
 
     def __init__(
-        self, control: socket.socket, spare: int, limit: int, entries: child.Entries
+        self,
+        control: socket.socket,
+        spare: int,
+        limit: int,
+        entries: child.Entries,
+        groups: TryGroups,
     ) -> None:
         self._control = Line(control, _decoder, limit=limit + ENVELOPE, take_descriptors=True)
         self._lease = Alarm()
-        self._stock = Stock(spare, limit, entries)
-        self._family = Family(self._stock)
+        self._stock = Stock(spare, limit, entries, groups)
+        self._family = Family(self._stock, groups)
         self._quitting = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._control, selectors.EVENT_READ)
@@ -172,7 +180,8 @@ def main(
 
     `rehearse` does what children do, so that their memory is ready before the first fork.
     """
-    control, spare, limit = map(int, arguments)
+    control, spare, limit = map(int, arguments[:3])
+    groups = TryGroups(Path(arguments[3]) if len(arguments) > 3 else None)
     signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     prctl.become_subreaper()
     prctl.set_name("flow-zygote")
@@ -180,7 +189,7 @@ def main(
     preload.load([*modules, *sorted(child.modules(entries))])
     rehearse()
     preload.freeze()
-    Zygote(socket.socket(fileno=control), spare, limit, entries).run()
+    Zygote(socket.socket(fileno=control), spare, limit, entries, groups).run()
 
 
 if __name__ == "__main__":

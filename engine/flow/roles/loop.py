@@ -18,7 +18,13 @@ from types import FrameType
 from typing import Final
 
 from flow.roles.service_manager import NOBODY, ServiceManager
-from flow.store.connect import OUTAGES
+from flow.store.connect import (
+    COLLISIONS,
+    OUTAGES,
+    STATEMENT_TIMEOUT,
+    TOO_LONG,
+    shorten_waits,
+)
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +34,9 @@ FIRST_PAUSE: Final = 0.2
 """Seconds between the first failure of something and the next attempt, at most."""
 LONGEST_PAUSE: Final = 5.0
 """Seconds between two attempts, at most."""
+_LEAST_PATIENCE: Final = 5.0
+_LAST_PATIENCE: Final = 5.0
+"""Seconds for which a role that is to end at once waits for an answer of the database."""
 
 
 class Stop:
@@ -37,8 +46,10 @@ class Stop:
     ends when a signal comes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, drains: bool = False) -> None:
         self.count = 0
+        self._drains = drains
+        """Whether the first request leaves time to finish what was begun."""
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
@@ -51,6 +62,8 @@ class Stop:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.ask()
+        if self.count > self._drains:
+            shorten_waits(_LAST_PATIENCE)
 
     def ask(self) -> None:
         """Ask to stop; a second call asks to stop at once."""
@@ -82,15 +95,16 @@ def wait(selector: selectors.BaseSelector, seconds: float) -> list[selectors.Sel
 
 class Backoff:
     """Pauses between attempts: each up to twice as long as the one before, none the same in two
-    processes, so that they do not all come back at once."""
+    processes, so that they do not all come back at once. `longest` is in seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float = LONGEST_PAUSE) -> None:
+        self._longest = longest
         self._pause = FIRST_PAUSE
 
     def pause(self) -> float:
         """Seconds to wait before the next attempt."""
         seconds = self._pause * random.uniform(0.5, 1.0)
-        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        self._pause = min(self._pause * 2, self._longest)
         return seconds
 
     def reset(self) -> None:
@@ -98,11 +112,28 @@ class Backoff:
         self._pause = FIRST_PAUSE
 
 
-def log_outage(name: str, error: Exception) -> None:
-    """Say that a role has lost the database, and why."""
+def reason_of(error: Exception) -> str:
+    """What an error of the database says, in one line."""
     text = str(error).strip()
-    reason = text.splitlines()[0] if text else repr(error)
-    log.warning("%s: the database does not answer (%s); trying again", name, reason)
+    return text.splitlines()[0] if text else repr(error)
+
+
+def log_failure(name: str, error: Exception) -> None:
+    """Say why a role has to try again: an outage, or a transaction that the server has ended."""
+    what = "the database does not answer"
+    if isinstance(error, COLLISIONS):
+        what = "a transaction stood in the way of another one"
+    elif isinstance(error, TOO_LONG):
+        what = "a statement took too long"
+    log.warning("%s: %s (%s); trying again", name, what, reason_of(error))
+
+
+def patience(lost_after: float) -> float:
+    """Seconds that a statement of a role may take which is lost after so many.
+
+    A line that stands still is given up, and another one found, well before.
+    """
+    return min(STATEMENT_TIMEOUT, max(_LEAST_PATIENCE, lost_after / 5))
 
 
 def awaiting() -> str:
@@ -127,7 +158,7 @@ def keep_going(
         except OUTAGES as error:
             if time.monotonic() - began > LONGEST_PAUSE:
                 backoff.reset()
-            log_outage(name, error)
+            log_failure(name, error)
         else:
             return
         if stop:

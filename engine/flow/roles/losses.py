@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 
 from flow.decide import lost, orphaned_callback
 from flow.store import callbacks, stopping, tries
 from flow.store.connect import Conn
 from flow.store.tries import Claim, Report
+
+log = logging.getLogger(__name__)
 
 
 def free(
@@ -35,5 +38,15 @@ def free(
             if one.key in counted and (kind := orphaned_callback(said.ending.state)) is not None
         ],
     )
-    callbacks.release(conn, worker, held_callbacks)
+    release_callbacks(conn, worker, reason, held_callbacks)
     return len(left)
+
+
+def release_callbacks(conn: Conn, worker: int, reason: str, held: Collection[int] = ()) -> None:
+    """Let others run the callbacks that a process has not run and does not hold."""
+    for one in callbacks.release(conn, worker, reason, held):
+        log.error(
+            "the %s callback %d of %s%s is given up: %s",
+            one.kind, one.callback_id, one.dag_id, f".{one.task_id}" if one.task_id else "",
+            one.reason,
+        )  # fmt: skip

@@ -92,11 +92,13 @@ def _keep(one: _Running, globals_: Sequence[str]) -> None:
         code = one.process.poll()
         if code is None:
             return
-        log.warning("%s ended (%s); starting it again", one.member.name, _how(code))
         one.pause = _PAUSE[0] if now - one.started > _QUICK else min(one.pause * 2, _PAUSE[1])
         # One that had worked for a while is back at once: its successor reports its death.
         quick = now - one.started <= _QUICK
-        one.next_start = now + (one.pause * random.uniform(0.5, 1.0) if quick else 0.0)
+        seconds = one.pause * random.uniform(0.5, 1.0) if quick else 0.0
+        when = f" in {seconds:.1f} s" if quick else ""
+        log.warning("%s ended (%s); starting it again%s", one.member.name, _how(code), when)
+        one.next_start = now + seconds
         one.process = None
     if now >= one.next_start:
         one.started = now

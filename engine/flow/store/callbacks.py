@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.states import MAX_LOSSES
 from flow.store import arrays
 from flow.store.connect import Conn
 from flow.store.tries import Claimed, Open
@@ -24,6 +25,16 @@ class NewCallback(NamedTuple):
     map_path: tuple[int, ...] = ()
     try_number: int = 0
     max_tries: int = 0
+
+
+class GivenUp(NamedTuple):
+    """A callback that went down with its worker too often. Without a task id it is the run's."""
+
+    callback_id: int
+    dag_id: str
+    task_id: str | None
+    kind: str
+    reason: str
 
 
 class ClaimedCallback(NamedTuple):
@@ -65,7 +76,8 @@ from unnest(%(run_key)s::bigint[], %(dag_id)s::text[], %(kind)s::text[], %(reaso
 _CLAIM = """
 with picked as materialized (
   select callback_id from callback
-  where worker is null and executor = %(executor)s and queue = any(%(queues)s::text[])
+  where worker is null and given_up is null and executor = %(executor)s
+    and queue = any(%(queues)s::text[])
   order by callback_id limit %(limit)s for update skip locked),
 taken as (
   update callback c set worker = %(worker)s from picked where c.callback_id = picked.callback_id
@@ -82,8 +94,10 @@ _DONE = "delete from callback where callback_id = %(id)s and worker = %(worker)s
 # Both by index callback_taken; the first without locks.
 _HELD = "select callback_id from callback where worker = %(worker)s"
 _RELEASE = """
-update callback set worker = null
+update callback set worker = null, losses = losses + 1,
+  given_up = case when losses >= %(most)s then %(reason)s end
 where worker = %(worker)s and callback_id <> all(%(keep)s::bigint[])
+returning callback_id, dag_id, task_id, kind, given_up
 """
 
 
@@ -144,6 +158,17 @@ def held(conn: Conn, worker: int) -> set[int]:
     return {row[0] for row in conn.execute(_HELD, {"worker": worker})}
 
 
-def release(conn: Conn, worker: int, keep: Collection[int] = ()) -> None:
-    """Free the callbacks of a worker, but for those with the ids `keep`."""
-    conn.execute(_RELEASE, {"worker": worker, "keep": list(keep)})
+def release(conn: Conn, worker: int, reason: str, keep: Collection[int] = ()) -> list[GivenUp]:
+    """Free the callbacks of a worker that it has not run, but for those with the ids `keep`.
+
+    One that has been freed like this `MAX_LOSSES` times before is given up for `reason`: what takes
+    its workers down has to end. Returns those.
+    """
+    values = {
+        "worker": worker,
+        "keep": list(keep),
+        "most": MAX_LOSSES,
+        "reason": f"{MAX_LOSSES + 1} workers went down with it; the last: {reason}",
+    }
+    rows = conn.execute(_RELEASE, values)
+    return [GivenUp._make(row) for row in rows if row[4] is not None]

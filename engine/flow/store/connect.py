@@ -1,24 +1,42 @@
-"""Connections and transactions."""
+"""Connections and transactions. Nobody waits for an answer for ever.
+
+A host that has lost its network, or a proxy that stands still, closes nothing: keepalives find the
+one on a TCP line of our own, and only a limit on our side finds the other. So every connection has
+a patience. The server ends a statement that takes longer; where not even that arrives, the
+connection is given up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import Connection, Cursor
+from psycopg.abc import PQGen
 
 from flow import faults
 from flow.errors import DatabaseUnreachable
 
 Row = tuple[Any, ...]
-Conn = Connection[Row]
+_Answer = TypeVar("_Answer")
 
 STATEMENT_TIMEOUT = 60.0
 """Seconds a statement of a role may take."""
 IDLE_TIMEOUT = 10.0
 """Seconds a transaction of a role may sit idle: a stopped scheduler must not hold runs for ever."""
+_ON_THE_WAY: Final = 5.0
+"""Seconds by which an answer may be later than the server's own limit on its statement."""
+_CONNECT_TIMEOUT: Final = 10
+"""Seconds for each address of the server."""
+
+
+class LineStalled(psycopg.OperationalError):
+    """No answer came in time, and the line was not closed either: the connection is given up."""
+
 
 OUTAGES: Final = (
     DatabaseUnreachable,
@@ -30,6 +48,28 @@ OUTAGES: Final = (
 standby, or has ended a session. The last two kinds are no `OperationalError` to the driver: a role
 that was stopped within a transaction meets the third when it is continued."""
 
+COLLISIONS: Final = (
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.LockNotAvailable,
+)
+"""Outages that are none: the server has ended a transaction that stood in another one's way."""
+
+TOO_LONG: Final = (psycopg.errors.QueryCanceled,)
+"""Outages that are none: the server has ended a statement that took too long."""
+
+_longest = math.inf
+"""Seconds for which this process waits for any answer, whatever its connections say."""
+
+
+def shorten_waits(seconds: float) -> None:
+    """Let no connection of this process wait longer for an answer: it is to end.
+
+    Holds for what is being waited for already.
+    """
+    global _longest
+    _longest = min(_longest, seconds)
+
 
 UNFIT_VALUES: Final = (psycopg.DataError, UnicodeError)
 """Errors about a value that no column can hold: a text with NUL or half of a surrogate pair, a
@@ -37,18 +77,54 @@ number that is too large. They say nothing of the database, and come from whoeve
 """
 
 
-def connect(dsn: str, *, name: str) -> Conn:
+class Conn(Connection[Row]):
+    """A connection that waits for each answer for so long and no longer."""
+
+    patience: float = STATEMENT_TIMEOUT
+    """Seconds that a statement may take, unless its transaction says otherwise."""
+
+    def wait(self, gen: PQGen[_Answer], *args: Any, **kwargs: Any) -> _Answer:
+        """The driver's way to wait. Raises `LineStalled`, and the connection is closed then."""
+        try:
+            return super().wait(_in_time(gen, self._limit), *args, **kwargs)
+        except LineStalled:
+            self.close()
+            raise
+
+    def _limit(self) -> float:
+        return min(self.patience + _ON_THE_WAY, _longest)
+
+
+def _in_time(gen: PQGen[_Answer], limit: Callable[[], float]) -> PQGen[_Answer]:
+    """What the driver waits for, ended by `LineStalled` when nothing has come for `limit` seconds.
+
+    The driver asks from time to time when nothing comes; only then the clock is looked at.
+    """
+    began = time.monotonic()
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() - began >= limit():
+                raise LineStalled(f"no answer within {limit():g} s, and the line is still open")
+            wanted = gen.send(ready)
+    except StopIteration as over:
+        answer: _Answer = over.value
+        return answer
+
+
+def connect(dsn: str, *, name: str, patience: float = STATEMENT_TIMEOUT) -> Conn:
     """Open a connection in autocommit mode, without server-side prepared statements (PgBouncer).
 
-    `name` appears in `pg_stat_activity`. Raises `DatabaseUnreachable`.
+    `name` appears in `pg_stat_activity`; `patience` is in seconds. Raises `DatabaseUnreachable`.
     """
     try:
-        return psycopg.connect(
+        conn = Conn.connect(
             dsn,
             autocommit=True,
             prepare_threshold=None,
             application_name=f"flow {name}",
-            connect_timeout=10,
+            connect_timeout=_CONNECT_TIMEOUT,
             keepalives=1,
             keepalives_idle=5,
             keepalives_interval=2,
@@ -61,6 +137,8 @@ def connect(dsn: str, *, name: str) -> Conn:
             f"the database cannot be reached: {reason}",
             "start it with `flow up`, or point FLOW_DATABASE_URL at a running PostgreSQL",
         ) from error
+    conn.patience = patience
+    return conn
 
 
 @contextmanager
@@ -70,7 +148,7 @@ def transaction(
     *,
     opening: Sequence[str] = (),
     durable: bool = True,
-    statement_timeout: float = STATEMENT_TIMEOUT,
+    statement_timeout: float | None = None,
     idle_timeout: float = IDLE_TIMEOUT,
 ) -> Iterator[Cursor[Row]]:
     """One transaction of a role: local timeouts, fault points before and after its commit.
@@ -78,11 +156,13 @@ def transaction(
     `opening` are statements without parameters that travel with its begin, in one round trip; it
     yields a cursor at the rows of the first of them, from which `nextset` leads to the others.
     `durable=False` commits asynchronously: only heartbeats and notifications may.
-    Timeouts are in seconds.
+    Timeouts are in seconds; without a `statement_timeout` the connection's patience is the limit.
     """
+    patience = conn.patience
+    conn.patience = patience if statement_timeout is None else statement_timeout
     settings = [
         "begin",
-        f"set local statement_timeout = {int(statement_timeout * 1000)}",
+        f"set local statement_timeout = {int(conn.patience * 1000)}",
         f"set local idle_in_transaction_session_timeout = {int(idle_timeout * 1000)}",
     ]
     if not durable:
@@ -102,13 +182,13 @@ def transaction(
             except psycopg.Error:
                 conn.close()
         raise
+    finally:
+        conn.patience = patience
     faults.point(f"{name}.after_commit")
 
 
 @contextmanager
-def snapshot(
-    conn: Conn, name: str, *, statement_timeout: float = STATEMENT_TIMEOUT
-) -> Iterator[None]:
+def snapshot(conn: Conn, name: str, *, statement_timeout: float | None = None) -> Iterator[None]:
     """Several reads of one moment; nothing can be changed in it. The timeout is in seconds."""
     with transaction(conn, name, statement_timeout=statement_timeout):
         conn.execute("set transaction isolation level repeatable read, read only")

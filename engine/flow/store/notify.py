@@ -12,7 +12,7 @@ from typing import Final, LiteralString
 
 from psycopg import sql
 
-from flow.store.connect import Conn, connect
+from flow.store.connect import Conn, LineStalled, connect
 
 WAKE: Final = "flow_wake"
 """Schedulers: a wake-up was appended, or a DAG became due."""
@@ -25,6 +25,10 @@ PARSE: Final = "flow_parse"
 
 COALESCE: Final = 0.004
 """Seconds. Less than any hop from task to task takes: in a chain nothing is ever kept waiting."""
+SILENCE: Final = 20.0
+"""Seconds without a notification after which who listens asks whether the line still works."""
+ANSWER: Final = 5.0
+"""Seconds that it waits for that."""
 
 # The change counter moves with every notification, so that readers who poll it see it too.
 _STATEMENTS: dict[str, LiteralString] = {
@@ -79,10 +83,16 @@ class Listener:
     """
 
     def __init__(self, dsn: str, channels: tuple[str, ...]) -> None:
-        self._conn = connect(dsn, name="listen")
+        self._conn = connect(dsn, name="listen", patience=ANSWER)
         self._descriptor = self._conn.fileno()
-        for channel in channels:
-            self._conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
+        self._heard_at = time.monotonic()
+        self._asked_at: float | None = None
+        try:
+            for channel in channels:
+                self._conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
+        except BaseException:
+            self._conn.close()
+            raise
 
     def fileno(self) -> int:
         """The socket, readable when a notification may have come; the same when it is cut.
@@ -95,9 +105,28 @@ class Listener:
         """Channels notified since the last call. Raises `psycopg.OperationalError` when cut."""
         channels = set()
         self._conn.pgconn.consume_input()
+        self._heard_at = time.monotonic()
+        if self._asked_at is not None and not self._conn.pgconn.is_busy():
+            while self._conn.pgconn.get_result() is not None:
+                pass
+            self._asked_at = None
         while (found := self._conn.pgconn.notifies()) is not None:
             channels.add(found.relname.decode())
         return channels
+
+    def ask(self) -> None:
+        """Ask for a sign of life after a silence. Raises `LineStalled` when none has come.
+
+        Who listens sends nothing, and would not learn that the other end is gone.
+        """
+        now = time.monotonic()
+        if self._asked_at is not None:
+            if now - self._asked_at >= ANSWER:
+                raise LineStalled(f"no sign of life within {ANSWER:g} s")
+        elif now - self._heard_at >= SILENCE:
+            self._conn.pgconn.send_query(b"select 1")
+            self._conn.pgconn.flush()
+            self._asked_at = now
 
     def close(self) -> None:
         """Close the connection; closing twice is legal."""

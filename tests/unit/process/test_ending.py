@@ -141,6 +141,7 @@ def test_time_that_ran_out_is_a_failure_even_if_the_task_complained_on_its_way_o
         (died(signal=9, killed="lease"), None, TryState.LEASE_EXPIRED),
         (died(killed="zygote"), None, TryState.LOST),
         (died(signal=15, killed="stop"), StopCause.DRAIN, TryState.DRAINED),
+        (said("failed"), StopCause.DRAIN, TryState.DRAINED),
     ],
 )
 def test_what_is_nobodys_fault_costs_no_retry_until_it_is_too_often(
@@ -150,6 +151,11 @@ def test_what_is_nobodys_fault_costs_no_retry_until_it_is_too_often(
     assert (found.state, found.try_state, found.again) == (TaskState.SCHEDULED, closed, True)
     found = judge(ended, Try(losses=MAX_LOSSES), cause)
     assert (found.state, found.try_state, found.again) == (TaskState.FAILED, TryState.FAILED, False)
+
+
+@pytest.mark.parametrize("state", ["success", "skipped"])
+def test_what_a_try_still_does_while_its_worker_drains_counts(state: str) -> None:
+    assert judge(said(state), cause=StopCause.DRAIN).state == state
 
 
 def test_nobody_hears_of_a_try_that_no_longer_counts() -> None:

@@ -8,7 +8,8 @@ import selectors
 import socket
 from typing import Final
 
-from flow.roles.loop import Stop, keep_going, wait
+from flow.roles.hearing import Hearing
+from flow.roles.loop import Stop, keep_going, patience, wait
 from flow.roles.parse.imports import Imports
 from flow.roles.parse.parser import Memory, Parser, Settings
 from flow.roles.parse.succession import succeed
@@ -17,7 +18,7 @@ from flow.roles.registration import Registration
 from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store import migrate
 from flow.store.connect import connect
-from flow.store.notify import PARSE, Listener
+from flow.store.notify import PARSE
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ def serve(
     )
 
     def session() -> None:
-        with connect(settings.dsn, name=_NAME) as conn:
+        allowed = patience(settings.lost_after)
+        with connect(settings.dsn, name=_NAME, patience=allowed) as conn:
             migrate.require(conn)
             if not registration.registered:
                 succeed(conn)
@@ -58,25 +60,27 @@ def serve(
 
 
 def _serve(parser: Parser, settings: Settings, stop: Stop, manager: ServiceManager) -> None:
-    listener = Listener(settings.listen_dsn, (PARSE,))
-    try:
-        with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
-            for source in (listener, watch, stop, parser):
-                selector.register(source, selectors.EVENT_READ)
+    with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
+        for source in (watch, stop, parser):
+            selector.register(source, selectors.EVENT_READ)
+        hearing = Hearing(settings.listen_dsn, (PARSE,), selector)
+        try:
             log.info("parsing")
             manager.ready()
             while not stop:
                 watch.renew()
+                if hearing.keep():
+                    parser.sweep_soon()
                 seconds = min(parser.work(), manager.patience)
                 manager.progress(parser.describe)
                 for key in wait(selector, seconds):
                     if key.fileobj is watch:
                         watch.drain()
                         parser.sweep_soon()
-                    elif key.fileobj is listener and listener.drain():
+                    elif key.data is hearing and hearing.hear():
                         parser.sweep_soon()
                     elif key.fileobj is stop:
                         stop.drain()
             manager.stopping()
-    finally:
-        listener.close()
+        finally:
+            hearing.close()

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.decide import Shares
-from flow.roles.loop import POLL, Stop, keep_going, wait
+from flow.roles.hearing import Hearing
+from flow.roles.loop import POLL, Backoff, Stop, keep_going, log_failure, patience, wait
 from flow.roles.registration import Registration
 from flow.roles.schedule.admission import admit_woken
 from flow.roles.schedule.creation import create_due
@@ -22,8 +23,8 @@ from flow.roles.schedule.sweep import sweep
 from flow.roles.schedule.write import Written
 from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store import migrate, upcoming
-from flow.store.connect import Conn, connect
-from flow.store.notify import QUEUED, STOP, WAKE, Listener, Notifier
+from flow.store.connect import COLLISIONS, TOO_LONG, Conn, connect
+from flow.store.notify import QUEUED, STOP, WAKE, Notifier
 from flow.store.wakeups import BUSY_AGAIN
 
 log = logging.getLogger(__name__)
@@ -159,18 +160,20 @@ def serve(
 
     def session() -> None:
         settings.revive()
-        with connect(settings.dsn, name="schedule") as conn:
+        allowed = patience(settings.lost_after)
+        with connect(settings.dsn, name="schedule", patience=allowed) as conn:
             migrate.require(conn)
             scheduler = Scheduler(settings, conn, graphs, heads)
             if once:
                 while scheduler.run_once():
                     pass
                 return
-            listener = Listener(settings.listen_dsn, (WAKE,))
-            try:
-                _loop(scheduler, registration, listener, stop, manager)
-            finally:
-                listener.close()
+            with selectors.DefaultSelector() as selector:
+                hearing = Hearing(settings.listen_dsn, (WAKE,), selector)
+                try:
+                    _loop(scheduler, registration, hearing, stop, selector, manager)
+                finally:
+                    hearing.close()
 
     keep_going("schedule", stop, session, manager)
 
@@ -178,25 +181,33 @@ def serve(
 def _loop(
     scheduler: Scheduler,
     registration: Registration,
-    listener: Listener,
+    hearing: Hearing,
     stop: Stop,
+    selector: selectors.BaseSelector,
     manager: ServiceManager,
 ) -> None:
-    with selectors.DefaultSelector() as selector:
-        selector.register(listener, selectors.EVENT_READ)
-        selector.register(stop, selectors.EVENT_READ)
-        log.info("scheduling")
-        while not stop:
+    selector.register(stop, selectors.EVENT_READ)
+    backoff = Backoff()
+    log.info("scheduling")
+    while not stop:
+        hearing.keep()
+        try:
             scheduler.keep_house(registration)
             manager.ready()
             done = scheduler.run_once()
             owed = scheduler.notifier.pay(scheduler.conn)
             manager.progress(scheduler.describe)
-            seconds = min(scheduler.idle_for(done), manager.patience)
-            for key in wait(selector, seconds if owed is None else min(seconds, owed)):
-                if key.fileobj is listener:
-                    listener.drain()
-                else:
-                    stop.drain()
-        manager.stopping()
-        registration.end(scheduler.conn)
+            seconds = scheduler.idle_for(done)
+            seconds = seconds if owed is None else min(seconds, owed)
+            backoff.reset()
+        except (*COLLISIONS, *TOO_LONG) as error:
+            # The connection still works, and what was seen of others still counts.
+            log_failure("schedule", error)
+            seconds = backoff.pause()
+        for key in wait(selector, min(seconds, manager.patience)):
+            if key.data is hearing:
+                hearing.hear()
+            else:
+                stop.drain()
+    manager.stopping()
+    registration.end(scheduler.conn)

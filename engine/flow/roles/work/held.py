@@ -69,9 +69,11 @@ _FOR_ITS_RUN: Final = (StopCause.STALE, StopCause.CLEARED, StopCause.STOPPED)
 """Causes after which nobody is to hear of how a try would have ended."""
 
 
-def standing(held: HeldTry | HeldCallback | None) -> ToChild:
-    """Answer a process that asks whether its try still counts."""
-    if isinstance(held, HeldTry) and held.cause in _FOR_ITS_RUN:
+def standing(held: HeldTry | HeldCallback | None, *, failed: bool) -> ToChild:
+    """Answer a process that asks whether its try still counts, which has `failed` or has not."""
+    if isinstance(held, HeldTry) and (
+        held.cause in _FOR_ITS_RUN or (failed and held.cause is StopCause.DRAIN)
+    ):
         return Refused(error=f"the try was told to stop ({held.cause.value})")
     return Done()
 

@@ -8,14 +8,16 @@ import selectors
 import time
 from dataclasses import dataclass, field
 
-from flow.roles.loop import POLL, Backoff, Stop, awaiting, log_outage, wait
+from flow.roles.hearing import Hearing
+from flow.roles.loop import POLL, Backoff, Stop, awaiting, log_failure, patience, wait
 from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.roles.work import log_folder
+from flow.roles.work.kept import require_writable
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.store import migrate
-from flow.store.connect import OUTAGES, Conn, connect
-from flow.store.notify import QUEUED, STOP, Listener
+from flow.store.connect import COLLISIONS, OUTAGES, TOO_LONG, Conn, connect
+from flow.store.notify import QUEUED, STOP
 
 __all__ = ["Settings", "serve"]
 
@@ -24,40 +26,43 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Line:
-    """The connection and the listener, or the time of the next attempt to get them."""
+    """The connection and what is heard, or the time of the next attempt."""
 
     settings: Settings
     selector: selectors.BaseSelector
     conn: Conn | None = None
-    listener: Listener | None = None
+    hearing: Hearing = field(init=False)
     next_try: float = 0.0
     backoff: Backoff = field(default_factory=Backoff)
 
+    def __post_init__(self) -> None:
+        self.hearing = Hearing(self.settings.listen_dsn, (QUEUED, STOP), self.selector)
+
     def open(self) -> Conn | None:
-        """The connection; a new one when it is time to try again; None while there is none."""
-        if self.conn is None and time.monotonic() >= self.next_try:
+        """The connection; a new one when there is none; None until it is time to try again."""
+        if time.monotonic() < self.next_try:
+            return None
+        if self.conn is None:
+            settings = self.settings
             try:
-                self.conn = connect(self.settings.dsn, name="work")
+                self.conn = connect(
+                    settings.dsn, name="work", patience=patience(settings.lost_after)
+                )
                 migrate.require(self.conn)
-                self.listener = Listener(self.settings.listen_dsn, (QUEUED, STOP))
-                self.selector.register(self.listener, selectors.EVENT_READ)
-                self.backoff.reset()
             except OUTAGES as error:
-                self.lose(error)
+                self.fail(error)
         return self.conn
 
-    def lose(self, error: Exception) -> None:
-        """The database does not answer: drop the connection and note when to try again."""
-        log_outage("work", error)
-        self.close()
+    def fail(self, error: Exception) -> None:
+        """Note when to try again, over another connection unless this one still works."""
+        log_failure("work", error)
+        if not isinstance(error, (*COLLISIONS, *TOO_LONG)):
+            self.close()
         self.next_try = time.monotonic() + self.backoff.pause()
 
     def close(self) -> None:
-        """Close both; closing twice is legal."""
-        if self.listener is not None:
-            self.selector.unregister(self.listener)
-            self.listener.close()
-            self.listener = None
+        """Close everything; closing twice is legal."""
+        self.hearing.close()
         if self.conn is not None:
             self.conn.close()
             self.conn = None
@@ -70,6 +75,7 @@ def serve(
 
     With `once` until it holds nothing and nothing is queued.
     """
+    require_writable(settings.home)
     if settings.task_user is not None:
         log_folder.share(settings.logs, settings.task_user)
     worker = Worker(settings)
@@ -81,49 +87,63 @@ def serve(
             _loop(worker, line, stop, manager, once=once)
         finally:
             line.close()
-            worker.host.close()
+            worker.close()
 
 
 def _loop(worker: Worker, line: _Line, stop: Stop, manager: ServiceManager, *, once: bool) -> None:
     stopped = 0
     end_at = math.inf
     """When what still runs is ended, once a drain has begun."""
+    hurried = False
+    """That moment has come: nobody waits for the database any more."""
     while True:
         if stop.count > stopped:
             stopped = stop.count
-            patience = worker.settings.drain_timeout if stopped == 1 else 0.0
-            end_at = math.inf if patience is None else time.monotonic() + patience
+            left = worker.settings.drain_timeout if stopped == 1 else 0.0
+            end_at = math.inf if left is None else time.monotonic() + left
             log.info("draining" if stopped == 1 else "stopping at once")
             manager.stopping()
         if time.monotonic() >= end_at:
             worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
-            end_at = math.inf
+            end_at, hurried = math.inf, True
         worker.listen()
         worker.enforce()
         conn = line.open()
         if conn is not None:
             try:
+                _take_note(worker, line.hearing.keep())
                 if stopped and not worker.draining:
                     worker.start_drain(conn)
                 worker.tend(conn)
+                line.backoff.reset()
                 manager.ready()
                 if worker.idle and (stopped or (once and not worker.backlog)):
                     worker.retire(conn)
                     return
             except OUTAGES as error:
-                line.lose(error)
-        elif stopped and worker.idle:
-            return
-        elif stopped > 1 and not worker.running:
-            log.warning("ending without a database: results are unreported, their tries run again")
-            return
+                line.fail(error)
+        if line.conn is None:
+            worker.keep_results()
+            if stopped and (worker.idle or (hurried and not worker.running)):
+                _say_what_is_owed(worker)
+                return
         manager.progress(worker.describe if line.conn is not None else awaiting)
         _wait(worker, line, stop, min(end_at, time.monotonic() + manager.patience))
 
 
+def _say_what_is_owed(worker: Worker) -> None:
+    """The last words of a worker that ends without a database."""
+    if worker.idle:
+        return
+    if worker.results_safe:
+        log.warning("ending without a database: the next worker here reports what is kept")
+    else:
+        log.error("ending without a database: results are unreported, their tries run again")
+
+
 def _wait(worker: Worker, line: _Line, stop: Stop, until: float) -> None:
     now = time.monotonic()
-    if line.conn is None:
+    if line.conn is None or now < line.next_try:
         seconds = min(POLL, line.next_try - now)
     elif worker.backlog and worker.has_room:
         seconds = 0.0
@@ -135,17 +155,11 @@ def _wait(worker: Worker, line: _Line, stop: Stop, until: float) -> None:
     for key in ready:
         if key.fileobj is stop:
             stop.drain()
-        elif key.fileobj is line.listener and line.listener is not None:
-            _hear(worker, line)
+        elif key.data is line.hearing:
+            _take_note(worker, line.hearing.hear())
 
 
-def _hear(worker: Worker, line: _Line) -> None:
-    assert line.listener is not None  # it was in the selector
-    try:
-        channels = line.listener.drain()
-    except OUTAGES as error:
-        line.lose(error)
-        return
+def _take_note(worker: Worker, channels: set[str]) -> None:
     if QUEUED in channels:
         worker.backlog = True
     if STOP in channels:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from flow.process.environment import TaskUser
+
+_BESIDE_VALUE: Final = 64 << 10
+"""Bytes that a result may take beside the value it returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,11 @@ class Settings:
         """How many processes are forked ahead of their tries; what that spares is not more with
         more of them (`flow.process.stock`)."""
         return max(1, min(4, self.slots))
+
+    @property
+    def results_limit(self) -> int:
+        """Bytes of results that may wait on disk: those of two tries a slot, as large as can be."""
+        return 2 * max(1, self.slots) * (self.xcom_limit + _BESIDE_VALUE)
 
     @property
     def lease(self) -> float:

@@ -17,7 +17,15 @@ from flow.decide import lost, orphaned_callback
 from flow.embedded import Server
 from flow.errors import ProtocolError
 from flow.process import alarm
-from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback, unstartable
+from flow.process.cgroup import WorkerGroup
+from flow.process.ending import (
+    CUT_SHORT,
+    ZYGOTE_DIED,
+    StopCause,
+    ending,
+    needs_callback,
+    unstartable,
+)
 from flow.process.events import (
     ChildMessage,
     Event,
@@ -29,8 +37,8 @@ from flow.process.events import (
 )
 from flow.process.host import Host
 from flow.process.messages import CodeFound, StillCounts
-from flow.roles.losses import free
-from flow.roles.work import marker
+from flow.roles.losses import free, release_callbacks
+from flow.roles.work import kept, marker
 from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, EXIT_PATIENCE, memory_allows
 from flow.roles.work.outbox import Outbox
@@ -56,11 +64,16 @@ class Worker:
         self.marker = marker.Marker(settings.home)
         # An embedded server that was started again by this process has moved up to it.
         server = Server(settings.home)
+        user = settings.task_user
+        self._group = WorkerGroup.enter(self.marker.text, user.uid if user else None)
+        if self._group is not None:
+            log.info("each try has a control group of its own below %s", self._group.path)
         self.host = Host(
             self.marker.text,
             spare=settings.spare,
-            user=settings.task_user,
+            user=user,
             keep=lambda: server.pids,
+            group=self._group,
         )
         self.notifier = Notifier()
         self.draining = False
@@ -73,6 +86,12 @@ class Worker:
         self._questions: list[ChildMessage] = []
         self._beat_at = 0.0
         self._callbacks_at = 0.0
+
+    def close(self) -> None:
+        """End everything that runs; the last thing of all."""
+        self.host.close()
+        if self._group is not None:
+            self._group.leave()
 
     # ── what happens without the database ────────────────────────────────────────────────────────
 
@@ -91,8 +110,8 @@ class Worker:
                 held = self._held.get(job_id)
                 if isinstance(held, HeldTry):
                     held.found_code(time.monotonic())
-            case ChildMessage(job_id, StillCounts()):
-                self.host.reply(job_id, standing(self._held.get(job_id)))
+            case ChildMessage(job_id, StillCounts(failed=failed)):
+                self.host.reply(job_id, standing(self._held.get(job_id), failed=failed))
             case ChildMessage():
                 self._questions.append(event)
             case JobEnded():
@@ -112,7 +131,9 @@ class Worker:
         if ended.leaving:
             self._leaving[ended.job_id] = time.monotonic() + EXIT_PATIENCE
         if isinstance(held, HeldCallback):
-            self._outbox.callback_over(held.callback.callback_id)
+            # One that was cut short is another worker's from the next heartbeat on, or our end.
+            if ended.killed not in CUT_SHORT:
+                self._outbox.callback_over(held.callback.callback_id)
             return
         found = ending(held.task, ended, held.cause, held.stop_reason)
         if found is not None:
@@ -193,6 +214,15 @@ class Worker:
         """Whether it holds nothing and owes no report."""
         return not self._held and self._outbox.empty
 
+    def keep_results(self) -> None:
+        """There is no database: keep on disk what it is to be told."""
+        self._outbox.keep()
+
+    @property
+    def results_safe(self) -> bool:
+        """Whether a successor here would find all results that the database lacks."""
+        return self._outbox.safe
+
     # ── what it does with the database ───────────────────────────────────────────────────────────
 
     def tend(self, conn: Conn) -> None:
@@ -206,7 +236,7 @@ class Worker:
 
     def register(self, conn: Conn) -> None:
         """Take a row of our own, after ending what dead predecessors on this host left."""
-        succeed(conn, self.settings.home, self.hostname)
+        succeed(conn, self.settings.home, self.hostname, self._group)
         # The lock is there before others can see the row: else they would take us for dead.
         with transaction(conn, "work.register"):
             self.process_id = processes.register(
@@ -222,6 +252,8 @@ class Worker:
             )
             wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
             self.marker.take(self.process_id)
+        path = kept.path_of(self.settings.home, self.process_id)
+        self._outbox.use(kept.Kept(path, self.settings.results_limit))
         self.notifier.send(conn, WAKE)
 
     def beat(self, conn: Conn) -> None:
@@ -257,10 +289,11 @@ class Worker:
         if claims <= held and callback_ids <= running:
             return
         assert self.process_id is not None  # it has just beaten
-        reason = f"worker {self.process_id} did not learn that it had claimed it"
+        reason = f"worker {self.process_id} does not have it"
         with transaction(conn, "work.release"):
             freed = free(conn, self.process_id, reason, held=held, held_callbacks=running)
-        log.warning("freed %d tries that were claimed and never started", freed)
+        if freed:
+            log.warning("freed %d tries that were claimed and never started", freed)
         self.notifier.send(conn, WAKE)
 
     def _on_lost(self) -> None:
@@ -349,6 +382,7 @@ class Worker:
         """Close our row; the last thing a worker does."""
         if self.process_id is not None:
             with transaction(conn, "work.retire"):
+                release_callbacks(conn, self.process_id, f"worker {self.process_id} drained")
                 processes.end(conn, self.process_id, "stopped")
             self.marker.drop()
 

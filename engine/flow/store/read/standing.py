@@ -49,6 +49,20 @@ class Workers(NamedTuple):
     used: int
 
 
+class Callback(NamedTuple):
+    """A callback that has not run; the run's own has no task id. `served`: a live worker may."""
+
+    task_id: str | None
+    map_path: list[int]
+    try_number: int
+    kind: str
+    executor: str
+    queue: str
+    given_up: str | None
+    created_at: datetime
+    served: bool
+
+
 class OfDag(NamedTuple):
     """The runs of a DAG that have not ended, and what is said of its file."""
 
@@ -118,6 +132,15 @@ where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused
   and (q.logical_date, q.run_key) < (r.logical_date, r.run_key)
 """
 
+# Few, in all; index process_alive.
+_CALLBACKS = """
+select c.task_id, c.map_path, c.try_number, c.kind, c.executor, c.queue, c.given_up, c.created_at,
+  c.worker is not null or exists (select from process p where p.role = 'work'
+    and p.ended_at is null and not p.draining and p.executor = c.executor
+    and c.queue = any(p.queues))
+from callback c where c.run_key = %(run_key)s order by c.callback_id
+"""
+
 _CONCURRENCY = "select concurrency from dag where dag_id = %(dag_id)s"
 _RUN_NAME = "select dag_id || '/' || run_id from run where run_key = %(run_key)s"
 
@@ -125,6 +148,11 @@ _RUN_NAME = "select dag_id || '/' || run_id from run where run_key = %(run_key)s
 def tasks(conn: Conn, run_key: int) -> list[TaskNow]:
     """Every task instance of a run that has a row."""
     return [TaskNow._make(row) for row in conn.execute(_TASKS, {"run_key": run_key})]
+
+
+def callbacks(conn: Conn, run_key: int) -> list[Callback]:
+    """The callbacks of a run and its tasks that have not run."""
+    return [Callback._make(row) for row in conn.execute(_CALLBACKS, {"run_key": run_key})]
 
 
 def concurrency(conn: Conn, dag_id: str) -> int | None:

@@ -42,6 +42,24 @@ class Database(NamedTuple):
     """Age of the oldest open transaction of this database, which keeps dead rows from going."""
 
 
+class Unserved(NamedTuple):
+    """`what`, tasks or callbacks, waits for a queue that no live worker serves."""
+
+    what: str
+    executor: str
+    queue: str
+
+
+class GivenUp(NamedTuple):
+    """How many callbacks were given up, and the last one. Without a task id it is the run's."""
+
+    number: int
+    dag_id: str
+    run_id: str
+    task_id: str | None
+    kind: str
+
+
 # Index process_alive.
 _ROLES = """
 select role, host, pid, started_at,
@@ -68,12 +86,22 @@ select current_setting('server_version'), pg_database_size(current_database()),
    where datname = current_database() and pid <> pg_backend_pid() and backend_xmin is not null)
 """
 
+# Indexes task_queue, task_pool and callback_waiting.
 _UNSERVED = """
-select distinct t.executor, t.queue from task_hot t
-where t.state in ('scheduled', 'queued') and not exists (
+select distinct w.what, w.executor, w.queue from (
+  select 'tasks' as what, executor, queue from task_hot where state in ('scheduled', 'queued')
+  union all
+  select 'callbacks', executor, queue from callback where worker is null and given_up is null) w
+where not exists (
   select from process p where p.role = 'work' and p.ended_at is null and not p.draining
-    and p.executor = t.executor and t.queue = any(p.queues))
-order by t.executor, t.queue
+    and p.executor = w.executor and w.queue = any(p.queues))
+order by w.executor, w.queue, w.what desc
+"""
+
+_GIVEN_UP = """
+select count(*) over (), c.dag_id, r.run_id, c.task_id, c.kind
+from callback c join run r on r.run_key = c.run_key
+where c.given_up is not null order by c.callback_id desc limit 1
 """
 
 
@@ -101,6 +129,12 @@ def database(conn: Conn) -> Database:
     return Database._make(row)
 
 
-def unserved(conn: Conn) -> list[tuple[str, str]]:
-    """(executor, queue) pairs for which tasks wait and no live worker is there."""
-    return [(executor, queue) for executor, queue in conn.execute(_UNSERVED)]
+def unserved(conn: Conn) -> list[Unserved]:
+    """For which queues something waits and no live worker is there."""
+    return [Unserved._make(row) for row in conn.execute(_UNSERVED)]
+
+
+def given_up(conn: Conn) -> GivenUp | None:
+    """The callbacks that are not run any more; None where there are none."""
+    row = conn.execute(_GIVEN_UP).fetchone()
+    return GivenUp._make(row) if row else None

@@ -389,7 +389,8 @@ create table pool (
 insert into pool (name, slots, description) values ('default_pool', -1, 'Unlimited unless set');
 
 -- Callbacks that need a process of their own: the run's, and those of tasks whose process died.
--- A worker claims one like a task and deletes it when it has run; one whose worker ended is free.
+-- A worker claims one like a task and deletes it when it has run; one whose worker ended is free, and
+-- given up when that has happened too often: then it stays, as what `flow why` tells of it.
 create table callback (
   callback_id bigint generated always as identity primary key,
   run_key bigint not null,
@@ -403,9 +404,13 @@ create table callback (
   executor text not null,
   queue text not null,
   worker bigint,
-  created_at timestamptz not null default clock_timestamp()
+  losses int not null default 0,           -- how often it went down with its worker
+  given_up text,                           -- why it is not claimed any more
+  created_at timestamptz not null default clock_timestamp(),
+  check (given_up is null or worker is null)
 );
-create index callback_waiting on callback (queue, callback_id) where worker is null;
+create index callback_waiting on callback (queue, callback_id)
+  where worker is null and given_up is null;
 create index callback_taken on callback (worker) where worker is not null;
 
 -- Processes that no longer count and may still be alive: their task was marked, or its run cancelled,
