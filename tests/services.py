@@ -1,7 +1,8 @@
 """Which real services the tests of a session ran on, and the count of several sessions.
 
 A test counts for a PostgreSQL when one of its fixtures is an embedded server, or has one as its
-`embedded`. With FLOW_TEST_SUMMARY in the environment each session appends its counts to that file:
+`embedded`, and for a PgBouncer when one of them is one. With FLOW_TEST_SUMMARY in the environment
+each session appends its counts to that file:
 
     python tests/services.py FILE     print what all sessions in the file add up to
 """
@@ -47,12 +48,15 @@ class Counts:
 
 def services_of(fixtures: Mapping[str, object]) -> set[str]:
     """The services behind a test's fixtures, like `PostgreSQL 18`."""
-    return {name for value in fixtures.values() if (name := _postgres(value)) is not None}
+    return {name for value in fixtures.values() if (name := _service(value)) is not None}
 
 
-def _postgres(fixture: object) -> str | None:
+def _service(fixture: object) -> str | None:
     from flow.embedded import Server
+    from pgbouncer import PgBouncer
 
+    if isinstance(fixture, PgBouncer):
+        return f"PgBouncer {fixture.version}"
     server = getattr(fixture, "embedded", fixture)
     if not isinstance(server, Server) or not server.running():
         return None
