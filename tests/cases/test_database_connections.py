@@ -31,10 +31,10 @@ BREAKS = [
     ),
     # A connection that nobody needs.
     Break(
-        "engine/flow/roles/schedule/role.py",
-        "            listener = Listener(settings.listen_dsn, (WAKE,))\n",
-        "            listener = Listener(settings.listen_dsn, (WAKE,))\n"
-        "            kept = Listener(settings.listen_dsn, ())  # noqa: F841\n",
+        "engine/flow/store/notify.py",
+        "        self._descriptor = self._conn.fileno()\n",
+        "        self._descriptor = self._conn.fileno()\n"
+        '        self._spare = connect(dsn, name="listen")\n',
     ),
 ]
 
