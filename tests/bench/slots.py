@@ -20,8 +20,10 @@ from runs import dag_files, let_go, many
 
 AIM: Final = Aim(3.0)
 STATEMENTS: Final = Aim(1.0)
+TASKS: Final = 25
 BEATS: Final = 4
 _RUNNING: Final = "select count(*) from task_hot where state = 'running'"
+_UNNOTED: Final = "select exists(select from try_hot where pid is null)"
 _BEATEN: Final = "select heartbeat from process where role = 'work'"
 _BACKEND: Final = "select pid from pg_stat_activity where application_name = 'flow work'"
 _ENTRY: Final = re.compile(r"^(?=\d{4}-\d\d-\d\d )", re.MULTILINE)
@@ -35,7 +37,7 @@ def measure(results: Results, reduced: bool) -> None:
         deployment(**{f"FLOW_WORKER_{name}": value for name, value in settings.items()}) as flow,
         flow.connect() as conn,
     ):
-        text = many("sleepers", runs=1, tasks=tries, body="time.sleep(3600)")
+        text = many("sleepers", runs=tries // TASKS, tasks=TASKS, body="time.sleep(3600)")
         dag_files(flow, {"sleepers": text})
         flow.start("schedule")
         worker = flow.start("work", "--slots", str(tries))
@@ -43,11 +45,7 @@ def measure(results: Results, reduced: bool) -> None:
         idle = _statements(flow, conn)
         let_go(conn, "sleepers")
         wait_for(lambda: one(conn, _RUNNING) == tries, f"{tries} tries to run")
-        # A heartbeat after they have started each of them is known with its process.
-        wait_for(
-            lambda: not one(conn, "select exists(select from try_hot where pid is null)"),
-            "the processes to be noted",
-        )
+        wait_for(lambda: not one(conn, _UNNOTED), "the process of each try to be noted")
         busy = _statements(flow, conn)
         size = cpu.proportional_size([worker.pid]) / tries
         script = [sys.executable, str(Path(__file__).with_name("bare_children.py")), str(tries)]

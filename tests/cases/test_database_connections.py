@@ -152,6 +152,22 @@ def test_where_only_pgbouncer_is_known_roles_look_instead_of_listening(
     assert "when not linked" not in pooler.log()  # a notification for nobody
 
 
+def test_what_somebody_leaves_in_a_connection_is_found(
+    deployment: Deployment, pooler: PgBouncer
+) -> None:
+    direct = deployment.embedded.dsn
+    with connect(pooler.before(direct), name="case") as conn:
+        conn.execute("set statement_timeout = 1000")
+        conn.execute("listen flow_wake")
+        conn.execute("prepare one as select 1")
+        conn.execute("select pg_advisory_lock(1)")
+        conn.execute("create temporary table kept (id int)")
+    assert set(pooler.left_behind(direct)) == {
+        *("a setting: statement_timeout", "a channel: flow_wake", "an advisory lock"),
+        *("a prepared statement: prepare one as select 1", "a temporary table: kept"),
+    }
+
+
 def prepare(deployment: Deployment) -> None:
     assert deployment.flow("db", "migrate").code == 0
     assert deployment.flow("vars", "set", "greeting", "hello").code == 0
