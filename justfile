@@ -31,6 +31,10 @@ test *arguments:
 bench *names:
     {{ python }} tests/bench/table.py {{ names }}
 
+# Measure on top of 20 million finished tries; takes half an hour
+bench-full:
+    FLOW_BENCH_TRIES=20000000 {{ python }} tests/bench/history.py
+
 # Break the product once for each case, and demand that the case turns red: just breaks T43
 breaks *cases:
     {{ python }} -m cases.breaks {{ cases }}

@@ -17,6 +17,7 @@ for _name in list(os.environ):
         del os.environ[_name]
 
 from leaks import Session  # noqa: E402 - they, too, are to see the clean environment
+from pgbouncer import pooler  # noqa: E402, F401 - a fixture for everybody
 from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
     connection,
     database,

@@ -1,8 +1,9 @@
 """A real PostgreSQL for tests: one server a session, one fresh database a test.
 
 The server is the embedded one. FLOW_TEST_POSTGRES_BIN names the folder of another version's
-programs. Workers of pytest-xdist share the server; the last one to finish stops it. Where there is
-no PostgreSQL at all, tests are skipped, and fail under CI=true.
+programs; FLOW_TEST_PGBOUNCER=1 puts a PgBouncer before it. Workers of pytest-xdist share the
+server; the last one to finish stops it. Where there is no PostgreSQL at all, tests are skipped, and
+fail under CI=true.
 
 Its hooks and fixtures are taken into `tests/conftest.py`.
 """
@@ -28,6 +29,7 @@ from flow.embedded import Server
 from flow.errors import NoPostgres
 from flow.store.connect import Conn, connect
 from flow.store.migrate import migrate
+from pgbouncer import PgBouncer
 
 _TEMPLATE = "flow_template"
 
@@ -143,11 +145,14 @@ def server(pytestconfig: pytest.Config) -> PostgresServer:
 
 
 @pytest.fixture
-def database(server: PostgresServer) -> Iterator[str]:
+def database(server: PostgresServer, pooler: PgBouncer | None) -> Iterator[str]:
     """The DSN of a fresh, migrated database."""
     name = server.create()
-    yield server.of(name)
+    direct = server.of(name)
+    yield direct if pooler is None else pooler.before(direct)
+    left = [] if pooler is None else pooler.left_behind(direct)
     server.drop(name)
+    assert left == [], "session state, which does not last behind a pooler"
 
 
 @pytest.fixture

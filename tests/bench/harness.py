@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from flow.store.connect import Conn, connect
 FLOORS: Final = Path(__file__).parent / "floors"
 BENCHES: Final = (
     *("hop", "throughput", "burst", "big_run", "fair", "cold_start", "idle", "specs", "parse"),
+    *("schedulers", "history", "steady", "contention", "slots", "load"),
 )
 """Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0
@@ -168,8 +170,10 @@ class Deployment:
 
     def await_roles(self, conn: Conn, *roles: str) -> None:
         """Wait until these roles have rows of their own, which is when they are at work."""
+        wanted = Counter(roles)
         wait_for(
-            lambda: {row[0] for row in conn.execute(_ALIVE)} >= set(roles), f"{roles} to be there"
+            lambda: Counter(row[0] for row in conn.execute(_ALIVE)) >= wanted,
+            f"{roles} to be there",
         )
 
     def floor(self, name: str, *arguments: object, server: bool = True) -> dict[str, Any]:
@@ -257,6 +261,11 @@ def one(conn: Conn, statement: str, values: dict[str, object] | None = None) -> 
     return row[0] if row else None
 
 
+def p99(values: Sequence[float]) -> float:
+    """The value that one in a hundred exceeds."""
+    return sorted(values)[int(len(values) * 0.99)]
+
+
 def medians(measured: Sequence[dict[str, Any]], key: str) -> float:
     """The median of one figure over several runs of a floor."""
     return float(median(found[key] for found in measured))
@@ -271,6 +280,7 @@ __all__ = [
     "main",
     "medians",
     "one",
+    "p99",
     "run_floor",
     "wait_for",
 ]

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from harness import Aim, Conn, Deployment, Results, deployment, main, run_floor
+from harness import Aim, Conn, Deployment, Results, deployment, main, p99, run_floor
 from imports import zygote_modules
 from runs import dag_files, run_once
 
@@ -71,28 +71,28 @@ def measure(results: Results, reduced: bool) -> None:
         flow.add_path(modules)
         (modules / "slow_module.py").write_text(SLOW_MODULE)
         names = [f"chain_{number}" for number in range(chains)]
-        texts = {name: _chain(stamps, length) for name in names}
-        texts["slow"] = _chain(stamps, slow_length, "import slow_module")
+        texts = {name: chain(stamps, length) for name in names}
+        texts["slow"] = chain(stamps, slow_length, "import slow_module")
         files = dag_files(flow, texts)
         flow.start("schedule")
         flow.start("work", "--slots", "8")
         flow.await_roles(conn, "schedule", "work")
         relay = flow.floor("relay", "--load", ",".join(zygote_modules()), "--n", 150)
-        quick = _hops(flow, conn, stamps, names)
-        slow = _hops(flow, conn, stamps, ["slow"])
+        quick = run_chains(flow, conn, stamps, names)
+        slow = run_chains(flow, conn, stamps, ["slow"])
         for name, hops in (("slow", slow), ("chain_0", quick)):
             seen = "300 ms module" if name == "slow" else "plain file"
             limit = 2 * relay["p50_ms"] + _import_ms(flow, files[name])
             results.line(median(hops.first_line), "ms", limit, FIRST_LINE, to="first line", of=seen)
-        results.line(_p99(quick.received), "ms", relay["p99_ms"], figure="p99")
+        results.line(p99(quick.received), "ms", relay["p99_ms"], figure="p99")
         results.line(median(quick.received), "ms", relay["p50_ms"], AIM, hops=len(quick.received))
 
 
-def _chain(stamps: Path, length: int, imports: str = "") -> str:
+def chain(stamps: Path, length: int, imports: str = "") -> str:
     return CHAIN.format(stamps=str(stamps), length=length, imports=imports)
 
 
-def _hops(flow: Deployment, conn: Conn, stamps: Path, names: list[str]) -> Hops:
+def run_chains(flow: Deployment, conn: Conn, stamps: Path, names: list[str]) -> Hops:
     hops = Hops([], [])
     for name in names:
         run_once(conn, name)
@@ -107,10 +107,6 @@ def _hops(flow: Deployment, conn: Conn, stamps: Path, names: list[str]) -> Hops:
 def _import_ms(flow: Deployment, file: Path) -> float:
     script = [sys.executable, str(Path(__file__).with_name("imports.py")), str(file), "9"]
     return float(run_floor(script, flow.environment)["p50_ms"])
-
-
-def _p99(values: list[float]) -> float:
-    return sorted(values)[int(len(values) * 0.99)]
 
 
 if __name__ == "__main__":

@@ -11,47 +11,18 @@ from __future__ import annotations
 
 from harness import Aim, Results, deployment, main, medians
 from imports import zygote_modules
-from runs import dag_files, run_once
+from runs import dag_files, many, run_once, span
 
 AIM = Aim(0.5, at_least=True, guard=0.08)
 SLOTS = 8
 TASKS = 25
-MANY = """\
-from datetime import UTC, datetime, timedelta
-
-from flow import DAG, task
-
-
-
-
-@task
-def nothing():
-    return None
-
-
-with DAG(
-    "many",
-    schedule="@daily",
-    start_date=datetime({year}, 1, 1, tzinfo=UTC),
-    end_date=datetime({year}, 1, 1, tzinfo=UTC) + timedelta(days={runs} - 1),
-    catchup=True,
-    max_active_runs={runs},
-    max_active_tasks={tasks},
-):
-    for number in range({tasks}):
-        nothing.override(task_id=f"task_{{number:02}}")()
-"""
-SPAN = """
-select count(*), extract(epoch from max(ended_at) - min(queued_at))::float8
-from task where dag_id = 'many'
-"""
 
 
 def measure(results: Results, reduced: bool) -> None:
     """Print the rate against the floor."""
     runs = 8 if reduced else 80
     with deployment() as flow, flow.connect() as conn:
-        dag_files(flow, {"many": MANY.format(year=2020, runs=runs, tasks=TASKS)})
+        dag_files(flow, {"many": many("many", runs=runs, tasks=TASKS, body="return None")})
         fork = ("--load", ",".join(zygote_modules()), "--jobs", SLOTS)
         floors = [flow.floor("fork", *fork, server=False)]
         flow.start("schedule")
@@ -59,7 +30,7 @@ def measure(results: Results, reduced: bool) -> None:
         flow.await_roles(conn, "schedule", "work")
         run_once(conn, "many")
         floors.append(flow.floor("fork", *fork, server=False))
-        tasks, seconds = conn.execute(SPAN).fetchone() or (0, 0.0)
+        tasks, seconds = span(conn, "many")
     assert tasks == runs * TASKS, f"{tasks} tasks ended, {runs * TASKS} should have"
     rate = tasks / seconds
     results.line(rate, "tasks/s", medians(floors, "per_s"), AIM, seconds=seconds, tasks=tasks)

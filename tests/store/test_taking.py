@@ -75,7 +75,7 @@ def test_states_are_read_as_they_are_after_the_lock(started: World, database: st
         other.execute("begin; select pg_advisory_xact_lock(1)")
         future = thread.submit(take)
         try:
-            wait_until(lambda: waits_for_a_lock(started.conn, conn), "the session to stop")
+            wait_until(lambda: waits_for_a_lock(started.conn, "taking"), "the session to stop")
             free = started.conn.execute("select run_key from run for no key update skip locked")
             assert free.fetchall() == []
             assert started.report(claimed, T.SUCCESS)
@@ -88,10 +88,11 @@ def test_states_are_read_as_they_are_after_the_lock(started: World, database: st
     assert left == [("a",)]
 
 
-def waits_for_a_lock(conn: Conn, session: Conn) -> bool:
+def waits_for_a_lock(conn: Conn, name: str) -> bool:
     found = conn.execute(
-        "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s",
-        (session.info.backend_pid,),
+        """select wait_event_type = 'Lock' from pg_stat_activity
+             where datname = current_database() and application_name = 'flow ' || %s""",
+        (name,),
     ).fetchone()
     return found == (True,)
 

@@ -7,12 +7,15 @@ commit, in a transaction of its own that does not wait for the disk, and at most
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Final, LiteralString
 
 from psycopg import sql
 
 from flow.store.connect import Conn, LineStalled, connect
+
+log = logging.getLogger(__name__)
 
 WAKE: Final = "flow_wake"
 """Schedulers: a wake-up was appended, or a DAG became due."""
@@ -79,7 +82,9 @@ class Notifier:
 class Listener:
     """A connection that only listens, to be put into a selector.
 
-    It runs in autocommit mode and never opens a transaction, so it holds no snapshot.
+    It runs in autocommit mode and never opens a transaction, so it holds no snapshot. Behind a
+    connection pooler it hears nothing: LISTEN would stay with the server connection that happened
+    to run it, and notify whoever uses that one next.
     """
 
     def __init__(self, dsn: str, channels: tuple[str, ...]) -> None:
@@ -88,6 +93,11 @@ class Listener:
         self._heard_at = time.monotonic()
         self._asked_at: float | None = None
         try:
+            if _is_pooled(self._conn):
+                log.info(
+                    "notifications do not pass a connection pooler: looking every second instead"
+                )
+                return
             for channel in channels:
                 self._conn.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
         except BaseException:
@@ -131,3 +141,8 @@ class Listener:
     def close(self) -> None:
         """Close the connection; closing twice is legal."""
         self._conn.close()
+
+
+def _is_pooled(conn: Conn) -> bool:
+    """Whether a pooler stands before the server: it makes up the process id that it tells."""
+    return conn.execute("select pg_backend_pid()").fetchone() != (conn.info.backend_pid,)
