@@ -27,7 +27,7 @@ _RECOVERY: Final = 60.0
 """Seconds in which a part must be whole again after a fault."""
 _REWRITE: Final = 6.0
 """Seconds between two changes of the DAG files."""
-_END: Final = 180.0
+_END: Final = 90.0
 """Seconds in which all runs must end once nothing strikes any more."""
 _UNAVAILABLE: Final = (5,)
 """Exit codes with which a verb may end while the database is struck."""

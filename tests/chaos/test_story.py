@@ -15,7 +15,7 @@ SEED = "FLOW_TEST_CHAOS_SEED"
 """Environment variable with the seed of a story that is to be told again."""
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_sixty_kills(record_property: Callable[[str, object], None]) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 30))
     story = Story(seed, kills=60, pace=0.35)
