@@ -39,6 +39,10 @@ bench-full:
 breaks *cases:
     {{ python }} -m cases.breaks {{ cases }}
 
-# Ten minutes of random edits in a folder of 5,000 DAG files, 50 of them hostile
+# Three hundred kills and all other faults, in at most 25 minutes: just soak --seed 7
 soak *arguments:
+    {{ python }} tests/chaos/soak.py {{ arguments }}
+
+# Ten minutes of random edits in a folder of 5,000 DAG files, 50 of them hostile
+parse-soak *arguments:
     {{ python }} tests/parse_soak/soak.py {{ arguments }}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import psycopg
 import pytest
 
 from embedded.servers import eventually, execute, kill_hard, postmaster_of, query
-from flow.embedded import Server, pidfile
+from flow.embedded import Server, pidfile, postmaster
 
 
 def test_committed_rows_outlive_a_killed_server(home: Path, programs: Path | None) -> None:
@@ -52,6 +53,23 @@ def test_a_start_waits_for_the_killed_servers_last_processes(server: Server) -> 
     assert "is still in use" in server.log_path.read_text()
     assert query(dsn, "SELECT 1") == 1
     busy.close()
+
+
+def test_a_start_ends_a_server_that_does_not_get_down(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its checkpointer stands still, so its last checkpoint is never done."""
+    dsn = server.start()
+    writer = query(dsn, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")
+    assert isinstance(writer, int)
+    hanging = postmaster_of(server)
+    os.kill(writer, signal.SIGSTOP)
+    os.kill(hanging, signal.SIGINT)
+    eventually(lambda: pidfile.is_stopping(server.data))
+    monkeypatch.setattr(postmaster, "FAST_LIMIT", 0.5)
+    assert server.start() == dsn
+    assert postmaster_of(server) != hanging
+    assert query(dsn, "SELECT 1") == 1
 
 
 def test_the_number_of_a_killed_server_may_belong_to_another_process(server: Server) -> None:

@@ -56,6 +56,11 @@ def test_a_running_task_without_its_try(at_work: World) -> None:
     assert broken(at_work, statement) == {(2, "sales/open/b")}
 
 
+def test_a_running_task_on_a_worker_that_has_ended(at_work: World) -> None:
+    statement = "update process set ended_at = clock_timestamp(), ended_reason = 'lost'"
+    assert broken(at_work, statement) == {(2, "sales/open/b")}
+
+
 def test_a_running_try_without_its_task(at_work: World) -> None:
     statement = "update task_hot set state = 'scheduled', worker = null where task_id = 'b'"
     # It is ready, too, and nobody would look at it.

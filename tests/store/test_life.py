@@ -287,6 +287,31 @@ def test_a_loss_is_declared_once_and_not_of_one_that_moved(world: World):
         assert not processes.heartbeat(world.conn, worker)
 
 
+def test_who_was_lost_and_has_not_heard_of_it_claims_nothing(world: World):
+    world.add(spec("d", task("a")))
+    scheduler = world.scheduler()
+    worker = world.worker()
+    scheduler.run_once()
+    with transaction(world.conn, "test"):
+        assert processes.lose(world.conn, worker, 0)
+        free(world.conn, worker, "lost")
+    assert world.claim() == []
+    assert world.states("d") == {"a": "queued"}
+    world.check()
+
+
+def test_who_is_just_claiming_is_not_lost(world: World, database: str):
+    worker = world.worker()
+    with connect(database, name="claims") as other, transaction(other, "test"):
+        assert not tries.claim(
+            other, worker=worker, host="h", executor="local", queues=["default"], limit=1
+        )
+        with transaction(world.conn, "test"):
+            assert not processes.lose(world.conn, worker, 0)
+    with transaction(world.conn, "test"):
+        assert processes.lose(world.conn, worker, 0)
+
+
 def layers(width: int, depth: int):
     """Dense layers: every task of one waits for every task of the one before."""
     for level in range(depth):

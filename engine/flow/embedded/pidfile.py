@@ -30,6 +30,7 @@ class PidFile(NamedTuple):
     pid: int
     socket_directory: Path | None
     is_ready: bool
+    is_stopping: bool
 
 
 def read(data: Path) -> PidFile | None:
@@ -49,7 +50,8 @@ def read(data: Path) -> PidFile | None:
         return None
     # Lines: process, data, start time, port, socket directory, address, memory, status.
     directory = Path(lines[4]) if len(lines) > 4 and lines[4].startswith("/") else None
-    return PidFile(pid, directory, len(lines) > 7 and lines[7].strip() == "ready")
+    status = lines[7].strip() if len(lines) > 7 else ""
+    return PidFile(pid, directory, status == "ready", status == "stopping")
 
 
 def attachable(data: Path) -> Path | None:
@@ -89,6 +91,12 @@ def lost_its_socket(data: Path) -> bool:
     if said is None or not said.is_ready or said.socket_directory is None:
         return False
     return not socket_in(said.socket_directory).exists()
+
+
+def is_stopping(data: Path) -> bool:
+    """Whether the server says that it is on its way down."""
+    said = read(data)
+    return said is not None and said.is_stopping
 
 
 def foreign(path: Path) -> DatabaseError:

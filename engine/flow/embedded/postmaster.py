@@ -15,7 +15,7 @@ from flow.embedded.address import socket_in
 from flow.errors import DatabaseError
 
 _POLL: Final = 0.01
-_FAST_LIMIT: Final = 60.0
+FAST_LIMIT: Final = 60.0
 """Seconds in which a server ends after SIGINT, else it gets SIGQUIT and recovers at its start."""
 _QUIT_LIMIT: Final = 20.0
 
@@ -48,13 +48,14 @@ def remove_leftovers(data: Path, socket_directory: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def end(pid: int, data: Path) -> None:
+def end(pid: int, data: Path, patience: float = FAST_LIMIT) -> None:
     """End the server, its connections too, and wait until it is gone.
 
-    Fast first, with a checkpoint; a server that cannot do that in a minute is told to quit.
+    Fast first, with a checkpoint; a server that has not done that in `patience` seconds is told
+    to quit.
     Raises `DatabaseError` when it survives both, or belongs to somebody else.
     """
-    for how, limit in ((signal.SIGINT, _FAST_LIMIT), (signal.SIGQUIT, _QUIT_LIMIT)):
+    for how, limit in ((signal.SIGINT, patience), (signal.SIGQUIT, _QUIT_LIMIT)):
         if not pidfile.is_alive(pid, data):
             return
         try:

@@ -77,7 +77,9 @@ class Starter:
         """The live server's socket directory, or None when there is no live server any more.
 
         Waits while one is on its way up or down. Ends one that lost its socket: that happens when
-        a login's runtime directory is removed, and nobody could ever connect to it again.
+        a login's runtime directory is removed, and nobody could ever connect to it again. Ends one
+        that does not get down by itself: PostgreSQL 18 hangs when it is told to end while it
+        recovers from the death of a session.
         """
         data = self.layout.data
 
@@ -88,12 +90,15 @@ class Starter:
                 or pidfile.lost_its_socket(data)
             )
 
-        if not postmaster.wait_until(at_rest, _START_LIMIT):
+        falling = pidfile.is_stopping(data)
+        rests = postmaster.wait_until(at_rest, postmaster.FAST_LIMIT if falling else _START_LIMIT)
+        if not rests and not pidfile.is_stopping(data):
             raise self._not_ready()
         directory = pidfile.attachable(data)
         pid = pidfile.live_pid(data)
         if directory is None and pid is not None:
-            postmaster.end(pid, data)
+            # One that has been on its way down need not be asked again.
+            postmaster.end(pid, data, postmaster.FAST_LIMIT if rests else 0.0)
         return directory
 
     def _launch_until_up(self, programs: Binaries, owner: Account) -> None:

@@ -72,12 +72,14 @@ from unnest(%(run_key)s::bigint[], %(dag_id)s::text[], %(kind)s::text[], %(reaso
   as c(run_key, dag_id, kind, reason, executor, queue, task_id, map_path, try_number, max_tries)
 """
 
-# Oldest first; index callback_waiting. Locks the rows it takes.
+# Oldest first; index callback_waiting. Locks the rows it takes. Nothing for a worker that has
+# ended; one that has not is locked already, by the claim of tasks in the same transaction.
 _CLAIM = """
 with picked as materialized (
   select callback_id from callback
   where worker is null and given_up is null and executor = %(executor)s
     and queue = any(%(queues)s::text[])
+    and exists (select from process where process_id = %(worker)s and ended_at is null)
   order by callback_id limit %(limit)s for update skip locked),
 taken as (
   update callback c set worker = %(worker)s from picked where c.callback_id = picked.callback_id
@@ -140,7 +142,7 @@ def add(conn: Conn, new: Sequence[NewCallback]) -> None:
 def claim(
     conn: Conn, *, worker: int, executor: str, queues: Sequence[str], limit: int
 ) -> list[ClaimedCallback]:
-    """Take up to `limit` callbacks for a worker."""
+    """Take up to `limit` callbacks for a worker, in the transaction in which it claims tasks."""
     rows = conn.execute(
         _CLAIM,
         {"worker": worker, "executor": executor, "queues": list(queues), "limit": limit},

@@ -87,6 +87,12 @@ where t.state in ('running', 'restarting') and t.state in
     and y.task_id = t.task_id and y.map_path = t.map_path and y.state = 'running'
     and y.worker = t.worker and y.try_number = t.try_number))
 union all
+select {_TASK}, 'is ' || t.state || ' on process ' || t.worker || ', which has ended'
+from task_hot t join run r on r.run_key = t.run_key
+join process p on p.process_id = t.worker and p.ended_at is not null
+where t.state in ('running', 'restarting') and t.state in
+    ('scheduled', 'queued', 'running', 'restarting')
+union all
 select {_TASK}, 'has a running try ' || y.try_number || ' but is ' || t.state
 from try_hot y join run r on r.run_key = y.run_key
 join task_hot t on t.run_key = y.run_key and t.task_id = y.task_id and t.map_path = y.map_path

@@ -40,9 +40,14 @@ where process_id = %(process_id)s and ended_at is null
 """
 
 # Compare-and-set on the heartbeat: one that moved meanwhile is alive, and a loss is handled once.
+# One that holds its own row, to claim, is passed over: whoever waited for a session that stands
+# still would find nobody else.
 _LOSE = """
-update process set ended_at = clock_timestamp(), ended_reason = 'lost'
-where process_id = %(process_id)s and heartbeat = %(heartbeat)s and ended_at is null
+update process p set ended_at = clock_timestamp(), ended_reason = 'lost'
+from (select process_id from process
+  where process_id = %(process_id)s and heartbeat = %(heartbeat)s and ended_at is null
+  for no key update skip locked) as silent
+where p.process_id = silent.process_id
 """
 
 _ALIVE = """
@@ -103,7 +108,10 @@ def end(conn: Conn, process_id: int, reason: str) -> bool:
 
 
 def lose(conn: Conn, process_id: int, heartbeat: int) -> bool:
-    """Declare a process lost that has not counted up since `heartbeat`; False if it has."""
+    """Declare a process lost that has not counted up since `heartbeat`.
+
+    False if it has, or is just claiming something.
+    """
     values = {"process_id": process_id, "heartbeat": heartbeat}
     return conn.execute(_LOSE, values).rowcount == 1
 
