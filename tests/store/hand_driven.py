@@ -40,6 +40,15 @@ def spec(dag_id: str, *tasks: TaskSpec, **fields) -> DagSpec:
     return DagSpec(dag_id=dag_id, tasks=ordered, **settings)
 
 
+def waits_for_a_lock(conn: Conn, session: Conn) -> bool:
+    """Whether a session stands before a lock, as another one sees it."""
+    found = conn.execute(
+        "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s",
+        (session.info.backend_pid,),
+    ).fetchone()
+    return found == (True,)
+
+
 @dataclass
 class World:
     """One database with its DAGs. Workers are rows that claim and report when told."""

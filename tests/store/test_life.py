@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from hand_driven import TODAY, World, spec, succeed, task
+from hand_driven import TODAY, World, spec, succeed, task, waits_for_a_lock
 
 from flow.decide import RunFacts, TaskFacts, View, decide
 from flow.graph import Graph, TriggerRule
@@ -15,8 +15,9 @@ from flow.roles.schedule.sweep import sweep
 from flow.states import MAX_LOSSES, RunState
 from flow.states import TaskState as T
 from flow.store import processes, tries
-from flow.store.connect import connect, transaction
+from flow.store.connect import Conn, connect, transaction
 from flow.store.processes import Observed
+from waiting import wait_until
 
 
 def test_a_due_chain_runs_to_success_and_its_rows_move_to_history(world: World):
@@ -218,6 +219,44 @@ def test_a_late_report_of_a_lost_try_changes_nothing(world: World):
     assert world.runs("d") == ["success"]
     closed = world.conn.execute("select try_number, state from try order by 1").fetchall()
     assert closed == [(1, "lost"), (2, "success")]
+    world.check()
+
+
+def test_a_worker_that_was_taken_for_lost_gets_nothing(world: World):
+    """It may have stood still since its last heartbeat, and go on with a claim."""
+    world.add(spec("d", task("a")))
+    scheduler = world.scheduler()
+    worker = world.worker()
+    scheduler.run_once()
+    with transaction(world.conn, "test"):
+        assert processes.lose(world.conn, worker, 0)
+    assert world.claim() == []
+    world._workers.clear()
+    world.worker()
+    assert world.settle(scheduler) == 1
+
+
+def test_a_worker_is_not_taken_for_lost_in_the_midst_of_a_claim(world: World):
+    world.add(spec("d", task("a")))
+    scheduler = world.scheduler()
+    worker = world.worker()
+    scheduler.run_once()
+
+    def lose(conn: Conn) -> int:
+        with transaction(conn, "test"):
+            assert processes.lose(conn, worker, 0)
+            return free(conn, worker, "silent")
+
+    with connect(world.dsn, name="other") as other, ThreadPoolExecutor(1) as thread:
+        with transaction(world.conn, "test"):
+            [claimed] = tries.claim(
+                world.conn, worker=worker, host="h", executor="local", queues=["default"], limit=9
+            )
+            freed = thread.submit(lose, other)
+            with connect(world.dsn, name="looks") as looks:
+                wait_until(lambda: waits_for_a_lock(looks, other), "the scheduler to wait")
+        assert freed.result() == 1
+    assert not world.report(claimed, T.SUCCESS)
     world.check()
 
 

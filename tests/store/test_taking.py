@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from hand_driven import World, spec, task
+from hand_driven import World, spec, task, waits_for_a_lock
 
 from flow.roles.loop import POLL
 from flow.states import TaskState as T
@@ -86,14 +86,6 @@ def test_states_are_read_as_they_are_after_the_lock(started: World, database: st
     assert [(row.task_id, row.state) for row in woken.tasks[run_key]] == [("a", "success")]
     left = started.conn.execute("select task_id from wakeup where kind = 'run'").fetchall()
     assert left == [("a",)]
-
-
-def waits_for_a_lock(conn: Conn, session: Conn) -> bool:
-    found = conn.execute(
-        "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s",
-        (session.info.backend_pid,),
-    ).fetchone()
-    return found == (True,)
 
 
 def test_what_is_taken_is_passed_over_and_free_again_when_its_taker_dies(

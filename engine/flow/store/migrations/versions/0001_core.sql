@@ -744,8 +744,15 @@ as $$
 -- of their own queue. Opens the tries in the
 -- same statement, so a try that has a number and a start has a row. Tells the code of the run's
 -- version where that is pinned; `pins` says whether it is where the DAG does not.
+-- A worker that was taken for lost gets nothing: what it held has been freed, and nobody would look
+-- again. Its row is locked, so that it cannot be taken for lost between here and the commit.
 #variable_conflict use_column
 begin
+  perform from process where process_id = by_worker and ended_at is null for share;
+  if not found then
+    return;
+  end if;
+
   return query
   with picked as materialized (
     select q.run_key, q.task_id, q.map_path
