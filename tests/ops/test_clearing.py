@@ -212,6 +212,14 @@ class TestTries:
         assert world.claim()["extract"].try_number == 1
         assert sound(world)
 
+    def test_so_is_that_of_one_that_was_marked_before_it_started(self, world: World) -> None:
+        run_id = start(world)
+        marks.mark(world.deployment, "sales", run_id, "extract", TaskState.SKIPPED)
+        clear(world, tasks="extract")
+        world.schedule()
+        assert world.claim()["extract"].try_number == 1
+        assert sound(world)
+
 
 class TestRunning:
     def test_it_waits_until_its_process_is_dead(self, world: World) -> None:

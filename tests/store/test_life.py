@@ -158,6 +158,26 @@ def test_the_limit_of_a_dag_holds_over_all_its_runs(world: World):
     world.check()
 
 
+def test_the_wake_up_of_a_run_is_one_of_the_others_that_wait_for_its_place_in_the_dag(
+    world: World,
+):
+    """The end of a task frees a place in the DAG; who decides its run wakes the DAG."""
+    world.add(
+        spec("d", task("a"), task("b", "a"), concurrency=1, catchup=True,
+             start_date=TODAY - timedelta(days=2))
+    )  # fmt: skip
+    scheduler = world.scheduler()
+    world.worker()
+    while scheduler.run_once():
+        pass
+    [one] = world.claim()
+    world.report(one, T.SUCCESS)
+    assert world.count("state = 'scheduled'") == 1
+    world.check()
+    assert sweep(world.conn, 600) == 0
+    assert world.settle(scheduler) == 3
+
+
 def test_runs_of_a_dag_with_one_active_run_follow_each_other_oldest_first(world: World):
     world.add(
         spec("d", task("a"), catchup=True, max_active_runs=1,

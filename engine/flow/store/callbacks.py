@@ -72,14 +72,15 @@ from unnest(%(run_key)s::bigint[], %(dag_id)s::text[], %(kind)s::text[], %(reaso
   as c(run_key, dag_id, kind, reason, executor, queue, task_id, map_path, try_number, max_tries)
 """
 
-# Oldest first; index callback_waiting. Locks the rows it takes. Nothing for a worker that has
-# ended; one that has not is locked already, by the claim of tasks in the same transaction.
+# Oldest first; index callback_waiting. Locks the rows it takes, and that of the worker: one that
+# was taken for lost gets nothing, and none is taken for lost before the commit.
 _CLAIM = """
-with picked as materialized (
+with alive as materialized (
+  select from process where process_id = %(worker)s and ended_at is null for share),
+picked as materialized (
   select callback_id from callback
-  where worker is null and given_up is null and executor = %(executor)s
-    and queue = any(%(queues)s::text[])
-    and exists (select from process where process_id = %(worker)s and ended_at is null)
+  where exists (select from alive) and worker is null and given_up is null
+    and executor = %(executor)s and queue = any(%(queues)s::text[])
   order by callback_id limit %(limit)s for update skip locked),
 taken as (
   update callback c set worker = %(worker)s from picked where c.callback_id = picked.callback_id

@@ -11,7 +11,7 @@ from flow.store.instances import Key, keys
 # somebody may come back to the task: what they say later no longer counts.
 _CLEAR = """
 update task_hot t set state = 'none', reason = %(reason)s, losses = 0, skips = null,
-  try_number = t.try_number - (t.state in ('scheduled', 'queued') and not exists (
+  try_number = t.try_number - (t.try_number > 0 and not exists (
     select from try_hot y where y.run_key = t.run_key and y.task_id = t.task_id
       and y.map_path = t.map_path and y.try_number = t.try_number))::int,
   claim = t.claim + (t.state in ('deferred', 'up_for_reschedule', 'awaiting_input'))::int,

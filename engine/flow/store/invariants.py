@@ -88,10 +88,8 @@ where t.state in ('running', 'restarting') and t.state in
     and y.worker = t.worker and y.try_number = t.try_number))
 union all
 select {_TASK}, 'is ' || t.state || ' on process ' || t.worker || ', which has ended'
-from task_hot t join run r on r.run_key = t.run_key
-join process p on p.process_id = t.worker and p.ended_at is not null
-where t.state in ('running', 'restarting') and t.state in
-    ('scheduled', 'queued', 'running', 'restarting')
+from process p join task_hot t on t.worker = p.process_id join run r on r.run_key = t.run_key
+where p.ended_at is not null and t.state in ('running', 'restarting')
 union all
 select {_TASK}, 'has a running try ' || y.try_number || ' but is ' || t.state
 from try_hot y join run r on r.run_key = y.run_key
@@ -180,7 +178,7 @@ limit {LIMIT}
 
 INVARIANTS: Final = (
     Invariant(1, "every unfinished run has a wake-up or a task that somebody owns", _RUNS_OWNED),
-    Invariant(2, "a task that runs names its worker and has exactly one open try", _RUNNING_TRIES),
+    Invariant(2, "a task that runs names a live worker and has one open try", _RUNNING_TRIES),
     Invariant(3, "a task has at most one open try, of its own number", _ONE_OPEN_TRY),
     Invariant(4, "numbers of tries and claims only grow", _NUMBERS_GROW),
     Invariant(5, "rows of finished runs are in history, the others hot", _RIGHT_PLACE),

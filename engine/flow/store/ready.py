@@ -35,7 +35,8 @@ used as materialized (
 ready as materialized (
   select t.run_key, t.task_id, t.map_path, t.dag_id, t.pool, t.queue, t.scheduled_at, t.priority,
     t.turn, case when t.keeps_slot then 0 else t.pool_slots end as slots, p.slots as size,
-    p.slots - coalesce(u.slots, 0) as free
+    p.slots - coalesce(u.slots, 0) as free,
+    d.concurrency is not null or t.dag_limit is not null as limited_dag
   from task_hot t
   join run r on r.run_key = t.run_key and r.state = 'running' and not r.paused
   join dag d on d.dag_id = t.dag_id
@@ -54,7 +55,9 @@ ready as materialized (
       and o.task_id = t.task_id and o.in_dag >= t.dag_limit)))"""
 
 # Ready tasks with a place in their pool, about which no wake-up would ever make anybody think: none
-# of their run, DAG, pool or queue. A pool that is kept for a raised task admits nothing else.
+# of their run, DAG, pool or queue; where a limit of the DAG holds over its runs, none of another of
+# these either, for who decides that one wakes the DAG. A pool that is kept for a raised task admits
+# nothing else.
 STRANDED = f"""
 with {_READY}
 select y.run_key, y.dag_id, y.task_id, y.pool, y.size < 0 from ready y
@@ -64,6 +67,9 @@ where (y.size < 0 or y.slots <= y.free)
   and not exists (select from wakeup w where w.run_key = y.run_key)
   and not exists (select from wakeup w where w.run_key is null and (w.kind, w.name)
     in (('dag', y.dag_id), ('pool', y.pool), ('queue', y.queue)))
+  and not (y.limited_dag and exists (select from wakeup w join run o on o.run_key = w.run_key
+    where o.dag_id = y.dag_id and o.state = 'running'
+      and w.due_at < clock_timestamp() + interval '1 second'))
 order by y.run_key, y.task_id, y.map_path
 """
 

@@ -102,6 +102,22 @@ def test_a_callback_whose_claim_was_not_heard_of_is_free_again(
         assert len(callbacks.claim(world.conn, **who)) == 1  # type: ignore[arg-type]
 
 
+def test_a_claim_whose_answer_was_lost_is_freed_by_a_worker_that_ends_before_its_next_heartbeat(
+    world: World, worker: Worker
+) -> None:
+    world.add(spec("d", task("a", retries=0)))
+    scheduler = world.scheduler()
+    scheduler.run_once()
+    claim_without_hearing(world, worker)
+    worker.start_drain(world.conn)
+    assert worker.idle
+    worker.retire(world.conn)
+    world.check()
+    assert world.states("d") == {"a": "scheduled"}
+    assert world.settle(scheduler) == 1
+    assert world.runs("d") == ["success"]
+
+
 def test_a_reason_that_no_column_can_hold_is_stored_escaped(world: World) -> None:
     world.add(spec("d", task("a")))
     world.worker()

@@ -289,12 +289,16 @@ class Worker:
         if claims <= held and callback_ids <= running:
             return
         assert self.process_id is not None  # it has just beaten
-        reason = f"worker {self.process_id} does not have it"
         with transaction(conn, "work.release"):
-            freed = free(conn, self.process_id, reason, held=held, held_callbacks=running)
+            freed = free(conn, self.process_id, self._unheard, held=held, held_callbacks=running)
         if freed:
             log.warning("freed %d tries that were claimed and never started", freed)
         self.notifier.send(conn, WAKE)
+
+    @property
+    def _unheard(self) -> str:
+        """Why a try is freed that has never had a process here."""
+        return f"worker {self.process_id} did not learn that it had claimed it"
 
     def _on_lost(self) -> None:
         """We were taken for lost: nothing we hold counts any more, and another may have it."""
@@ -379,11 +383,12 @@ class Worker:
             log.warning("callback %d could not be started: %s", callback.callback_id, error)
 
     def retire(self, conn: Conn) -> None:
-        """Close our row; the last thing a worker does."""
+        """Close our row; the last thing a worker does, when it holds nothing that it knows of."""
         if self.process_id is not None:
             with transaction(conn, "work.retire"):
                 release_callbacks(conn, self.process_id, f"worker {self.process_id} drained")
                 processes.end(conn, self.process_id, "stopped")
+                free(conn, self.process_id, self._unheard)
             self.marker.drop()
 
     def start_drain(self, conn: Conn) -> None:

@@ -760,6 +760,7 @@ begin
   if not found then
     return;
   end if;
+
   return query
   with picked as materialized (
     select q.run_key, q.task_id, q.map_path
