@@ -8,12 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
 from flow.store import dag_files, dags
-from flow.store.connect import Conn, transaction
+from flow.store.connect import Conn, connect, transaction
 from flow.store.dag_files import Failure, ParsedFile
 from flow.store.dags import Definition, Stored
 from flow.timetables import parse
@@ -254,7 +253,7 @@ def test_known_files_come_with_their_modules(connection: Conn) -> None:
 def test_two_parsers_that_store_the_same_new_id_at_once(
     connection: Conn, database: str, path: str
 ) -> None:
-    with ThreadPoolExecutor() as pool, psycopg.connect(database, autocommit=True) as other:
+    with ThreadPoolExecutor() as pool, connect(database, name="other") as other:
         with transaction(other, "test"):
             dags.store(other, ParsedFile("/dags/one.py", "c1"), [definition("a")], paused=True)
             second = pool.submit(store, connection, definition("a"), path=path)

@@ -74,17 +74,17 @@ class Outbox:
         if not self._reports and not self._callbacks:
             return
         reports, over = list(self._reports), list(self._callbacks)
-        with transaction(conn, "work.report"):
+        with transaction(conn, "work.report", closing=self._notifier.settle):
             counted = tries.report(conn, [said for said, _ in reports])
             callbacks.add(
                 conn, [callback for said, callback in reports if callback and said.claim in counted]
             )
             for callback_id in over:
                 callbacks.done(conn, callback_id, process_id or 0)
+            if reports:
+                self._notifier.owe(WAKE)
         del self._reports[: len(reports)]
         del self._callbacks[: len(over)]
-        if reports:
-            self._notifier.send(conn, WAKE)
         for said, callback in reports:
             if said.ending.state is TaskState.NONE:
                 continue  # it was stopped, as it should be
