@@ -24,8 +24,9 @@ from flow.store.runs import Active, NewRun, StartedRun
 from flow.store.schedule import DueDag, Position, position
 from flow.timetables import Planned
 
-BATCH: Final = 500
-"""DAGs handled in one transaction."""
+BATCH: Final = 1_000
+"""DAGs handled in one transaction. With half as many a midnight burst takes a tenth longer; with
+more whatever else is due waits longer than the 90 ms that such a transaction takes."""
 
 
 class _Fresh(NamedTuple):
