@@ -255,11 +255,11 @@ def test_two_parsers_that_store_the_same_new_id_at_once(
 ) -> None:
     with (
         ThreadPoolExecutor() as pool,
-        connect(database, name="first") as first,
+        connect(database, name="other") as other,
         connect(database, name="looks") as looks,
     ):
-        with transaction(first, "test"):
-            dags.store(first, ParsedFile("/dags/one.py", "c1"), [definition("a")], paused=True)
+        with transaction(other, "test"):
+            dags.store(other, ParsedFile("/dags/one.py", "c1"), [definition("a")], paused=True)
             second = pool.submit(store, connection, definition("a"), path=path)
             wait_until_blocked(looks)
         stored = second.result()

@@ -2,12 +2,13 @@
 
 A NOTIFY takes a database-wide lock until its transaction commits, so it goes out after the durable
 commit, in a transaction of its own that does not wait for the disk, and at most once per
-`COALESCE` seconds and channel in one process.
+`COALESCE` seconds and channel in one process. It may travel with that commit in one round trip.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from typing import Final, LiteralString
 
@@ -57,26 +58,31 @@ class Notifier:
         self._sent: dict[str, float] = {}
         self._owed: set[str] = set()
 
+    def owe(self, channel: str) -> None:
+        """Note that somebody has to be notified."""
+        self._owed.add(channel)
+
     def send(self, conn: Conn, channel: str) -> None:
         """Notify now, or note the debt when the last one went out less than that ago."""
-        now = time.monotonic()
-        if now - self._sent.get(channel, 0.0) < self._coalesce:
-            self._owed.add(channel)
-            return
-        self._owed.discard(channel)
-        self._sent[channel] = now
-        conn.execute(_STATEMENTS[channel])
+        self.owe(channel)
+        self.pay(conn)
 
     def pay(self, conn: Conn) -> float | None:
         """Send what is owed and due; seconds until the next debt is due, None without debts."""
-        wait = None
-        for channel in tuple(self._owed):
-            left = self._sent[channel] + self._coalesce - time.monotonic()
-            if left <= 0:
-                self.send(conn, channel)
-            else:
-                wait = left if wait is None else min(wait, left)
-        return wait
+        for statement in self.settle():
+            conn.execute(statement)
+        return min(map(self._left, self._owed), default=None)
+
+    def settle(self) -> list[LiteralString]:
+        """The statements of what is owed and due, for who sends them now: debts no more."""
+        due = [channel for channel in self._owed if self._left(channel) <= 0]
+        self._owed.difference_update(due)
+        self._sent.update(dict.fromkeys(due, time.monotonic()))
+        return [_STATEMENTS[channel] for channel in due]
+
+    def _left(self, channel: str) -> float:
+        """Seconds until this may be sent again."""
+        return self._sent.get(channel, -math.inf) + self._coalesce - time.monotonic()
 
 
 class Listener:

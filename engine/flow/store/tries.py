@@ -192,8 +192,8 @@ def started(conn: Conn, tries: Sequence[tuple[Claim, int, str]]) -> None:
             _STARTED,
             {
                 **keys(claims),
-                "pid": [pid for _, pid, _ in tries],
-                "log": [log for _, _, log in tries],
+                "pid": arrays.numbers([pid for _, pid, _ in tries]),
+                "log": arrays.texts([log for _, _, log in tries]),
             },
         )
 
@@ -210,20 +210,20 @@ def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
         _REPORT,
         {
             **keys([one.claim for one in reports]),
-            "state": [end.state.value for end in ends],
-            "try_state": [end.try_state.value for end in ends],
-            "reason": [storable_or_none(end.reason) for end in ends],
-            "delay": [end.delay for end in ends],
-            "again": [end.again for end in ends],
-            "exit_code": [end.exit_code for end in ends],
-            "signal": [end.signal for end in ends],
-            "peak_rss": [end.peak_rss for end in ends],
-            "cpu_time": [end.cpu_time for end in ends],
-            "code_hash": [end.code_hash for end in ends],
-            "skips": [",".join(end.skips) or None for end in ends],
-            "value": [end.value for end in ends],
-            "pid": [one.pid for one in reports],
-            "log": [one.log for one in reports],
+            "state": arrays.texts([end.state.value for end in ends]),
+            "try_state": arrays.texts([end.try_state.value for end in ends]),
+            "reason": arrays.texts([storable_or_none(end.reason) for end in ends]),
+            "delay": arrays.numbers([end.delay for end in ends]),
+            "again": arrays.flags([end.again for end in ends]),
+            "exit_code": arrays.numbers([end.exit_code for end in ends]),
+            "signal": arrays.numbers([end.signal for end in ends]),
+            "peak_rss": arrays.numbers([end.peak_rss for end in ends]),
+            "cpu_time": arrays.numbers([end.cpu_time for end in ends]),
+            "code_hash": arrays.texts([end.code_hash for end in ends]),
+            "skips": arrays.texts([",".join(end.skips) or None for end in ends]),
+            "value": arrays.texts([end.value for end in ends]),
+            "pid": arrays.numbers([one.pid for one in reports]),
+            "log": arrays.texts([one.log for one in reports]),
         },
     )
     return {_claim(row) for row in rows}
@@ -246,11 +246,11 @@ def _claim(row: Row) -> Claim:
     return Claim(run_key, task_id, tuple(map_path), number)
 
 
-def keys(claims: Sequence[Claim]) -> dict[str, list[int] | list[str]]:
+def keys(claims: Sequence[Claim]) -> dict[str, str]:
     """Claims as the arrays that a statement unnests: run_key, task_id, map_path, claim."""
     return {
-        "run_key": [one.run_key for one in claims],
-        "task_id": [one.task_id for one in claims],
-        "map_path": [arrays.path(one.map_path) for one in claims],
-        "claim": [one.number for one in claims],
+        "run_key": arrays.numbers([one.run_key for one in claims]),
+        "task_id": arrays.texts([one.task_id for one in claims]),
+        "map_path": arrays.paths([one.map_path for one in claims]),
+        "claim": arrays.numbers([one.number for one in claims]),
     }

@@ -20,6 +20,7 @@ from flow.roles.schedule.write import Written
 from flow.store import candidates, gates, wakeups
 from flow.store.candidates import Kind, Ready, Scope
 from flow.store.connect import Conn, transaction
+from flow.store.notify import Notifier
 from flow.store.wakeups import Wakeup
 
 BATCH: Final = 500
@@ -33,9 +34,9 @@ ENOUGH: Final = 5_000
 """Tasks queued in one transaction; the rest is left to the next."""
 
 
-def admit_woken(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
+def admit_woken(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
     """Serve wake-ups of DAGs, pools and queues; None when there were none."""
-    with transaction(conn, "schedule.admit"):
+    with transaction(conn, "schedule.admit", closing=notifier.settle):
         taken = wakeups.take(conn, ["dag", "pool", "queue"], BATCH)
         if not taken:
             return None
@@ -56,6 +57,7 @@ def admit_woken(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
         written.queued += admission.queued
         wakeups.delete(conn, [w.id for s, ws in by_scope.items() if s not in held for w in ws])
         wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]])
+        written.owe(notifier)
         return written
 
 

@@ -19,12 +19,14 @@ from flow.states import RunState, RunType
 from flow.store import dag_intervals, gates, past, runs, schedule, tasks, versions, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
+from flow.store.notify import Notifier
 from flow.store.runs import Active, NewRun, StartedRun
 from flow.store.schedule import DueDag, Position, position
 from flow.timetables import Planned
 
-BATCH: Final = 500
-"""DAGs handled in one transaction."""
+BATCH: Final = 1_000
+"""DAGs handled in one transaction. With half as many a midnight burst takes a tenth longer; with
+more whatever else is due waits longer than the 90 ms that such a transaction takes."""
 
 
 class _Fresh(NamedTuple):
@@ -40,14 +42,15 @@ class _Fresh(NamedTuple):
     alone: bool = False
 
 
-def create_due(conn: Conn, heads: Graphs, shares: Shares) -> Written | None:
+def create_due(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
     """Create the runs that are due, one per DAG; None when none was due."""
-    with transaction(conn, "schedule.create"):
+    with transaction(conn, "schedule.create", closing=notifier.settle):
         due = schedule.take_due(conn, BATCH)
         if not due:
             return None
         written = _create(conn, heads, due, shares)
         written.more = len(due) == BATCH
+        written.owe(notifier)
         return written
 
 

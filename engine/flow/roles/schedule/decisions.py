@@ -16,6 +16,7 @@ from flow.store import gates, holding, runs, tasks, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.looking_back import Asking, look_back
+from flow.store.notify import Notifier
 from flow.store.runs import TakenRun, Woken
 from flow.store.tasks import TaskRow
 from flow.store.wakeups import BUSY_AGAIN
@@ -38,10 +39,10 @@ class _OpenRun:
     decision: Decision = field(default_factory=Decision)
 
 
-def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
+def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
     opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
-    with transaction(conn, "schedule.decide", opening=opening) as answers:
+    with transaction(conn, "schedule.decide", opening=opening, closing=notifier.settle) as answers:
         woken = runs.woken(answers)
         if not woken.wakeups:
             return None
@@ -71,6 +72,7 @@ def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
             shares,
         )  # fmt: skip
         written.more = woken.wakeups == BATCH
+        written.owe(notifier)
         return written
 
 

@@ -24,7 +24,7 @@ from flow.roles.schedule.write import Written
 from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store import migrate, upcoming
 from flow.store.connect import COLLISIONS, TOO_LONG, Conn, connect
-from flow.store.notify import QUEUED, STOP, WAKE, Notifier
+from flow.store.notify import WAKE, Notifier
 from flow.store.wakeups import BUSY_AGAIN
 
 log = logging.getLogger(__name__)
@@ -96,27 +96,24 @@ class Scheduler:
         the look after that finds something for them.
         """
         self.behind = False
-        decided = self._count(decide_woken(self.conn, self.graphs, self.settings.shares))
+        shares = self.settings.shares
+        decided = self._count(decide_woken(self.conn, self.graphs, shares, self.notifier))
         due = upcoming.look(self.conn)
         self._lag = max(0.0, -min(due))
         done = 0
         if due.admit <= 0:
-            done += self._count(admit_woken(self.conn, self.heads, self.settings.shares))
+            done += self._count(admit_woken(self.conn, self.heads, shares, self.notifier))
         if due.create <= 0:
-            done += self._count(create_due(self.conn, self.heads, self.settings.shares))
+            done += self._count(create_due(self.conn, self.heads, shares, self.notifier))
         # What was admitted or created after the look may have left something that is due.
         self._next_due = 0.0 if done else min(due)
         return decided + done
 
     def _count(self, written: Written | None) -> int:
-        """How much an arrow has done; tells the workers what to take and to end."""
+        """How much an arrow has done."""
         if written is None:
             return 0
         self.behind = self.behind or written.more
-        if written.queued:
-            self.notifier.send(self.conn, QUEUED)
-        if written.stopped:
-            self.notifier.send(self.conn, STOP)
         self._queued += written.queued
         return 1 + written.queued
 

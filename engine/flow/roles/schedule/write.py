@@ -13,6 +13,7 @@ from flow.states import FINISHED, OCCUPYING, WAITING, TaskState
 from flow.store import callbacks, candidates, gates, past, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
+from flow.store.notify import QUEUED, STOP, Notifier
 from flow.store.places import Waiting
 from flow.store.runs import EndedRun
 from flow.store.tasks import MovedTask, NewTask, StoppedTask
@@ -83,6 +84,13 @@ class Written:
     """Running tasks whose end was asked for."""
     more: bool = False
     """The batch was full: as much again may be due already."""
+
+    def owe(self, notifier: Notifier) -> None:
+        """Note that workers have to be told what to take and what to end."""
+        if self.queued:
+            notifier.owe(QUEUED)
+        if self.stopped:
+            notifier.owe(STOP)
 
 
 @dataclass(slots=True)

@@ -123,13 +123,13 @@ class Outbox:
         records = list(self._records)
         if not records:
             return
-        with transaction(conn, "work.report"):
+        ended = [one for one in records if isinstance(one, EndedTry)]
+        with transaction(conn, "work.report", closing=self._notifier.settle):
             counted = hand_in(conn, process_id or 0, records)
+            if ended:
+                self._notifier.owe(WAKE)
         del self._records[: len(records)]
         self._forget()
-        ended = [one for one in records if isinstance(one, EndedTry)]
-        if ended:
-            self._notifier.send(conn, WAKE)
         for one in ended:
             claim, ending = one.report.claim, one.report.ending
             if ending.state is TaskState.NONE:

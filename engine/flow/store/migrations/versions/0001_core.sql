@@ -618,6 +618,10 @@ as $$
 -- primary key.
 #variable_conflict use_column
 begin
+  if not exists (select from unnest(run_keys, task_ids) as k(run_key, task_id)
+      join try_hot t on t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}') then
+    return;  -- as nearly always
+  end if;
   with known as materialized (
     select t.run_key, t.task_id, max(t.try_number) as number, max(t.claim) as claim
     from unnest(run_keys, task_ids) as k(run_key, task_id)
