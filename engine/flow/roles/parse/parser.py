@@ -26,7 +26,7 @@ from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.leases import AHEAD, Leases
 from flow.roles.parse.plan import Attempt, Sight, State
 from flow.roles.parse.queue import SLOW, Queue, Waiting
-from flow.roles.parse.storing import Storing, TakenOver
+from flow.roles.parse.storing import Storing
 from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
 from flow.store import dag_files, dag_intervals
@@ -156,6 +156,7 @@ class Parser:
 
     def sweep(self) -> None:
         """Look at the folders once and let what should be parsed wait for it."""
+        self._store()  # else it would look as if it had not been parsed yet
         memory = self._memory
         began, used = time.monotonic(), time.process_time()
         self._sweep_at = began + self._settings.interval
@@ -188,17 +189,19 @@ class Parser:
                 self._settle(news)
         self._imports.stop_overdue()
         self._imports.give_way(SLOW, self._queue.yields)
-        while (waiting := self._queue.take()) is not None:
-            if not self._start(waiting):
-                self._queue.done(waiting.path)
+        self._start_next()
+        if self._storing.due_in() == 0.0 or not len(self._imports):
+            self._store()
+            self._start_next()
 
     def _turn_in(self) -> float:
         """Seconds until `turn` has something to do by itself."""
-        deadline = self._imports.next_deadline(SLOW)
-        heartbeat = self._registration.due_in()
-        return (
-            heartbeat if deadline is None else max(0.0, min(heartbeat, deadline - time.monotonic()))
-        )
+        moments = [self._registration.due_in()]
+        if (deadline := self._imports.next_deadline(SLOW)) is not None:
+            moments.append(max(0.0, deadline - time.monotonic()))
+        if (storing := self._storing.due_in()) is not None:
+            moments.append(storing)
+        return min(moments)
 
     def _answer(self, news: ChildMessage) -> None:
         message = news.message
@@ -251,6 +254,12 @@ class Parser:
             return False
         return self._seen.passed_over(path) or not os.path.lexists(path)
 
+    def _start_next(self) -> None:
+        """Start to import what there are processes for."""
+        while (waiting := self._queue.take()) is not None:
+            if not self._start(waiting):
+                self._queue.done(waiting.path)
+
     def _start(self, waiting: Waiting) -> bool:
         """Start to import a file; False when it needs none any more, or another one does it."""
         path = waiting.path
@@ -277,7 +286,7 @@ class Parser:
         return True
 
     def _settle(self, imported: Imported) -> None:
-        """Store what an import found, unless it has to be done again."""
+        """Let what an import found be stored, unless it has to be done again."""
         waiting = self._queue.done(imported.path)
         if imported.gave_way:
             self._queue.add([waiting._replace(again=True)])
@@ -307,15 +316,19 @@ class Parser:
             output=imported.last.output or None,
             warnings=parsed.warnings,
         )
-        found = verdict.judge(imported, self._settings.limits)
-        self._remember(file, failed=isinstance(found, Failure))
-        try:
-            if self._storing.store(file, found):
-                self._requeue_freed()
-        except TakenOver:
-            log.warning("%s: another DAG processor has taken it over", file.path)
-            del self._memory.attempts[file.path]
+        self._storing.add(file, verdict.judge(imported, self._settings.limits))
+
+    def _store(self) -> None:
+        """Store what imports have found since the last time."""
+        settled = self._storing.store()
+        for found in settled.stored:
+            self._remember(found.file, failed=isinstance(found.result, Failure))
+        for path in settled.taken_over:
+            log.warning("%s: another DAG processor has taken it over", path)
+            self._memory.attempts.pop(path, None)
             self.sweep_soon()
+        if settled.gave_up:
+            self._requeue_freed()
 
     def _remember(self, file: ParsedFile, *, failed: bool) -> None:
         state = State(file.code_hash, file.variables)
