@@ -43,7 +43,6 @@ def run_callback(job: CallbackJob, line: JobLine, *, received: float) -> None:
 
     Reports an `Outcome`: `success`, or `failed` with the reason when a callback failed.
     """
-    output.prepare()
     runtime.use(LineRuntime(line))
     stop = Stop()
     stop.install()

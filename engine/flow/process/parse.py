@@ -26,7 +26,6 @@ _MOST_WARNINGS: Final = 50
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
-    output.prepare()
     import_limits.apply(job.timeout)
     asking = LineRuntime(line)
     runtime.use(asking)

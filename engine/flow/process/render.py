@@ -20,7 +20,6 @@ from flow.process.messages import Rendered, RenderJob
 
 def run_render(job: RenderJob, line: JobLine, *, received: float) -> None:
     """Serve a render job: the fields as the try itself would render them, secrets masked."""
-    output.prepare()
     runtime.use(MaskedRuntime(LineRuntime(line)))
     line.send(render(job, received))
     output.flush()

@@ -56,7 +56,6 @@ def run_task(job: TaskJob, line: JobLine, *, received: float) -> None:
     no other job. Returns when the outcome has been sent and the log is written; the caller then
     ends the process. Does not return when the process was told to stop.
     """
-    output.prepare()
     stop = Stop()
     stop.install()
     runtime.use(LineRuntime(line))

@@ -24,7 +24,7 @@ from typing import Final
 import msgspec
 
 from flow.authoring import runtime
-from flow.process import output
+from flow.process import child, output
 from flow.process.channel import Channel
 from flow.process.line_runtime import LineRuntime
 from flow.process.messages import Finished, Job, ParseJob, RunInfo, TaskJob
@@ -103,6 +103,7 @@ def _run(file: str, folder: str) -> None:
     assert isinstance(job, TaskJob)
     ours, theirs = socket.socketpair()
     with ours, theirs:
+        child.rehearse()
         line = Channel(ours)
         runtime.use(LineRuntime(line))
         outcome = attempt(job, time.monotonic(), Stop(), line)
