@@ -300,6 +300,7 @@ class Parser:
         root = self._seen.files.get(imported.path, "")
         modules = verdict.modules(parsed, root)
         fingerprints = self._memory.fingerprints
+        code_hash = fingerprints.code(imported.path, modules)
         if fingerprints.changed_since([imported.path, *modules.values()], imported.started):
             # Which of both states was imported? The next sweep sees a change and parses again.
             self._leases.give_back([imported.path])
@@ -307,7 +308,7 @@ class Parser:
             return
         file = ParsedFile(
             path=imported.path,
-            code_hash=fingerprints.code(imported.path, modules),
+            code_hash=code_hash,
             modules=modules,
             places=inside(modules, root),
             variables=imported.variables,
