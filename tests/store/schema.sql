@@ -508,7 +508,6 @@ CREATE TABLE public.dag (
 
 CREATE TABLE public.dag_evaluation (
     dag_id text NOT NULL,
-    evaluated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     refresh_at timestamp with time zone NOT NULL,
     dry boolean NOT NULL,
     error text,

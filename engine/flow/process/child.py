@@ -24,7 +24,8 @@ import msgspec
 from flow import faults
 from flow.process import finish, prctl
 from flow.process.channel import Channel
-from flow.process.messages import CallbackJob, Job, Outcome, ParseJob, RenderJob, TaskJob
+from flow.process.jobs import CallbackJob, Job, ParseJob, RenderJob, TaskJob
+from flow.process.messages import Outcome
 from flow.process.wire import receive_descriptors
 
 Entries = Mapping[type, str]

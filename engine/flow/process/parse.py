@@ -17,9 +17,10 @@ from flow.errors import ProtocolError
 from flow.graph import encode
 from flow.process import ahead, import_limits, output, trace
 from flow.process.import_record import recording
+from flow.process.jobs import ParseJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
-from flow.process.messages import Parsed, ParseJob
+from flow.process.messages import Parsed
 
 _MOST_WARNINGS: Final = 50
 

@@ -26,8 +26,9 @@ import msgspec
 from flow.authoring import runtime
 from flow.process import child, output
 from flow.process.channel import Channel
+from flow.process.jobs import Job, ParseJob, RunInfo, TaskJob
 from flow.process.line_runtime import LineRuntime
-from flow.process.messages import Finished, Job, ParseJob, RunInfo, TaskJob
+from flow.process.messages import Finished
 from flow.process.parse import parse
 from flow.process.stop import Stop
 from flow.process.task import attempt

@@ -75,7 +75,7 @@ insert into dag_evaluation as e (dag_id, refresh_at, dry, error, error_since, tr
 values (%(dag_id)s, clock_timestamp() + make_interval(secs => %(pause)s), %(dry)s, %(error)s::text,
   case when %(error)s::text is not null then clock_timestamp() end, %(traceback)s)
 on conflict (dag_id) do update set
-  evaluated_at = clock_timestamp(), refresh_at = excluded.refresh_at, dry = excluded.dry,
+  refresh_at = excluded.refresh_at, dry = excluded.dry,
   error = excluded.error, traceback = excluded.traceback,
   error_since = case when excluded.error is not null
     then coalesce(e.error_since, excluded.error_since) end

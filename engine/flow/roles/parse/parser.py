@@ -7,25 +7,24 @@ import os
 import random
 import selectors
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
-from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage
 from flow.process.messages import GetVariable, Parsed
 from flow.process.pin import inside
-from flow.process.verdict import Limits
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
-from flow.roles.parse.answers import Read, answer
+from flow.roles.parse.answers import answer
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
 from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.leases import AHEAD, Leases
-from flow.roles.parse.plan import Attempt, Sight, State
+from flow.roles.parse.plan import Attempt, Plan, Sight, State
 from flow.roles.parse.queue import SLOW, Queue, Waiting
+from flow.roles.parse.reach import Reach
+from flow.roles.parse.settings import Settings
 from flow.roles.parse.storing import Storing
 from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
@@ -39,39 +38,10 @@ _MOST_SWEEPS: Final = 3
 """Sweeps of `run_once`: a file that changes while it is imported is imported again."""
 _REST: Final = 4.0
 """Between two sweeps at least so many times the CPU of the last one, whatever changes."""
+_MANY: Final = 500
+"""Changes in one moment after which a sweep costs less than a look at each."""
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a DAG processor has to know. Durations in seconds."""
-
-    dsn: str
-    listen_dsn: str
-    version: str
-    folders: tuple[Path, ...]
-    read: Read
-    timeout: float = 60.0
-    memory: int = Limits().memory
-    """Bytes that one import may use: what it does beyond that would harm everybody on the host."""
-    interval: float = 30.0
-    processes: int = 2
-    paused_at_creation: bool = True
-    user: TaskUser | None = None
-    heartbeat: float = 5.0
-    lost_after: float = 300.0
-    timezone: str = "UTC"
-    """Zone of DAGs whose start date names none."""
-    regexp_ignore: bool = False
-    """`.airflowignore` files are lines of regular expressions, not like `.gitignore`."""
-    keep: Callable[[], Collection[int]] = tuple
-    """Processes that are no leftovers of an import, wherever they have moved up."""
-
-    @property
-    def limits(self) -> Limits:
-        """What one import may take."""
-        return Limits(self.timeout, self.memory)
 
 
 @dataclass(slots=True)
@@ -80,8 +50,8 @@ class Memory:
 
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     attempts: dict[str, Attempt] = field(default_factory=dict)
-    before: Collection[str] | None = None
-    """Files that the sweep before saw."""
+    before: set[str] | None = None
+    """Files that the sweep before saw, and that have come since."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Folders that the sweep before could not read, and why."""
 
@@ -108,6 +78,7 @@ class Parser:
         self._storing = Storing(conn, self._leases.settle, paused=settings.paused_at_creation)
         self._variables = Snapshot(settings.read)
         self._seen = Scan()
+        self._reach = Reach(settings.folders, regexp=settings.regexp_ignore)
         self._sweep_at = 0.0
         self._swept_at = 0.0
         self._rested_at = 0.0
@@ -116,6 +87,11 @@ class Parser:
     def fileno(self) -> int:
         """Readable when `work` has something to do."""
         return self._imports.fileno()
+
+    @property
+    def busy(self) -> bool:
+        """Whether files wait to be parsed, or are being parsed."""
+        return bool(len(self._queue) or len(self._imports))
 
     def run_once(self) -> None:
         """Look at the folders, and parse until everything has been parsed, also by others."""
@@ -126,7 +102,7 @@ class Parser:
             self.turn()
             with selectors.DefaultSelector() as selector:
                 selector.register(self, selectors.EVENT_READ)
-                while len(self._queue) or len(self._imports):
+                while self.busy:
                     wait(selector, self._turn_in())
                     self.turn()
                 if self._leases.refused:
@@ -139,6 +115,25 @@ class Parser:
     def sweep_soon(self) -> None:
         """Let `work` look at the folders as soon as it has rested from the last time."""
         self._sweep_at = max(time.monotonic(), self._rested_at)
+
+    def look_at(self, paths: Collection[str]) -> None:
+        """Let what should be parsed because of changes at some paths wait for it.
+
+        What that costs does not grow with the number of files. Whatever cannot be told from the
+        paths alone is left to a sweep.
+        """
+        before = self._memory.before
+        if before is None or len(paths) > _MANY:
+            self.sweep_soon()
+            return
+        self._store()  # else it would look as if it had not been parsed yet
+        files, complete = self._reach.of(paths, self._seen)
+        if files:
+            known = dag_files.some(self._conn, sorted(files))
+            self._add(plan.plan(self._sight(self._modules(files, known), known)))
+            before |= files
+        if not complete:
+            self.sweep_soon()
 
     def work(self) -> float:
         """Do all that is due; returns the seconds until something is due by itself."""
@@ -167,11 +162,7 @@ class Parser:
         if planned.gone:
             self._storing.hide(planned.gone)
         self._refuse_illegible(known)
-        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
-        # Several processors start in different places, and so seldom want the same file.
-        random.shuffle(changed)
-        self._queue.add(changed)
-        self._queue.add(Waiting(path, again=True) for path in planned.again)
+        self._add(planned)
         if planned.gone:
             self._requeue_freed()
         self._evaluate_again()
@@ -212,24 +203,49 @@ class Parser:
             reply = answer(self._conn, message, self._settings.read)
         self._imports.host.reply(news.job_id, reply)
 
-    def _look(self, known: dict[str, KnownFile]) -> Sight:
-        """Read what the plan is made of."""
+    def _look(self, known: Mapping[str, KnownFile]) -> Sight:
+        """Read what the plan is made of, of all files."""
         memory, seen = self._memory, self._seen
         memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
-        modules = {path: plan.modules(path, memory.attempts, known) for path in seen.files}
-        keys = {path: plan.variables(path, memory.attempts, known) for path in seen.files}
+        modules = self._modules(seen.files, known)
+        self._reach.renew(modules)
+        missing = [path for path in known if path not in seen.files and self._is_missing(path)]
+        sight = self._sight(modules, known, missing)
+        memory.fingerprints.keep({*modules, *(p for ms in modules.values() for p in ms.values())})
+        return sight
+
+    def _modules(
+        self, paths: Iterable[str], known: Mapping[str, KnownFile]
+    ) -> dict[str, Mapping[str, str]]:
+        return {path: plan.modules(path, self._memory.attempts, known) for path in paths}
+
+    def _sight(
+        self,
+        modules: Mapping[str, Mapping[str, str]],
+        known: Mapping[str, KnownFile],
+        missing: Collection[str] = (),
+    ) -> Sight:
+        """What the plan is made of, of some files with their modules."""
+        memory = self._memory
+        keys = {path: plan.variables(path, memory.attempts, known) for path in modules}
         self._variables.look(self._conn, {key for some in keys.values() for key in some})
-        states = {path: self._state(path, modules[path], keys[path]) for path in seen.files}
-        memory.fingerprints.keep({*states, *(p for ms in modules.values() for p in ms.values())})
         return Sight(
-            states=states,
+            states={path: self._state(path, found, keys[path]) for path, found in modules.items()},
             known=known,
             attempts=memory.attempts,
-            missing=[p for p in known if p not in seen.files and self._is_missing(p)],
+            missing=missing,
             now=time.monotonic(),
             busy=self._queue.running,
             before=memory.before,
         )
+
+    def _add(self, planned: Plan) -> None:
+        """Let what is planned to be parsed wait for it."""
+        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
+        # Several processors start in different places, and so seldom want the same file.
+        random.shuffle(changed)
+        self._queue.add(changed)
+        self._queue.add(Waiting(path, again=True) for path in planned.again)
 
     def _state(self, path: str, modules: Mapping[str, str], keys: Collection[str]) -> State:
         stamps = self._variables.stamps(keys) if keys else {}
@@ -332,6 +348,7 @@ class Parser:
             self._requeue_freed()
 
     def _remember(self, file: ParsedFile, *, failed: bool) -> None:
+        self._reach.note(file.path, file.modules)
         state = State(file.code_hash, file.variables)
         before = self._memory.attempts.get(file.path)
         failures = before.failures if before is not None and before.state == state else 0

@@ -10,7 +10,8 @@ from typing import Final
 
 from flow.roles.loop import Stop, keep_going, wait
 from flow.roles.parse.imports import Imports
-from flow.roles.parse.parser import Memory, Parser, Settings
+from flow.roles.parse.parser import Memory, Parser
+from flow.roles.parse.settings import Settings
 from flow.roles.parse.succession import succeed
 from flow.roles.parse.watch import Watch
 from flow.roles.registration import Registration
@@ -65,8 +66,7 @@ def _serve(parser: Parser, settings: Settings, stop: Stop) -> None:
                 watch.renew()
                 for key in wait(selector, parser.work()):
                     if key.fileobj is watch:
-                        watch.drain()
-                        parser.sweep_soon()
+                        parser.look_at(watch.take())
                     elif key.fileobj is listener and listener.drain():
                         parser.sweep_soon()
                     elif key.fileobj is stop:

@@ -85,7 +85,6 @@ create table dag_interval (
 
 create table dag_evaluation (
   dag_id text primary key references dag on delete cascade,
-  evaluated_at timestamptz not null default clock_timestamp(),
   refresh_at timestamptz not null,         -- not evaluated again before, unless the file changes
   dry boolean not null,                    -- the timetable has no interval after those stored
   error text,                              -- one line; the intervals stay as they are
