@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from flow.task_reference import task_reference
 from flow_cli.cells import counted
 from flow_cli.output import Output
 from flow_cli.records import plain
@@ -82,4 +83,4 @@ def _run(run: ClearedRun, *, in_full: bool) -> list[str]:
 
 
 def _name(task: Cleared) -> str:
-    return task.task_id + "".join(f"[{index}]" for index in task.map_index)
+    return task_reference(task.task_id, task.map_index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from flow.task_reference import task_reference
 from flow_cli.cells import counted
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def describe(answer: Answer) -> tuple[list[str], dict[str, Any]]:
     lines = [f"{_name(answer)}: {_state(answer)}"]
     lines += [f"  {reason.text(zone)}" for reason in answer.reasons]
     for task in answer.tasks:
-        lines += ["", f"{_instance(task.task_id, task.map_index)}: {task.state}"]
+        lines += ["", f"{task_reference(task.task_id, task.map_index)}: {task.state}"]
         lines += [f"  {reason.text(zone)}" for reason in task.reasons]
     rest = answer.unfinished - len(answer.tasks)
     if rest > 0:
@@ -30,16 +31,12 @@ def _name(answer: Answer) -> str:
     if answer.run_id is not None:
         parts.append(answer.run_id)
     if answer.task_id is not None:
-        parts.append(_instance(answer.task_id, answer.map_index))
+        parts.append(task_reference(answer.task_id, answer.map_index))
     return "/".join(parts)
 
 
 def _state(answer: Answer) -> str:
     return "no such run yet" if answer.state is None else answer.state
-
-
-def _instance(task_id: str, map_index: list[int]) -> str:
-    return task_id + "".join(f"[{index}]" for index in map_index)
 
 
 def _json(answer: Answer, zone: ZoneInfo) -> dict[str, Any]:

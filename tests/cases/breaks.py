@@ -1,7 +1,7 @@
 """Breaking the product on purpose: a case that stays green over its own break proves nothing.
 
 Each case file declares `BREAKS`, changes of product code that must turn it red, and `NEEDS`, verbs
-that it would use if they existed.
+(`flow trigger`) and packages (`flow.sensors`) that it would use if they existed.
 
     python -m cases.breaks [T43 …]     break and run in a scratch copy (or: just breaks T43)
 

@@ -21,7 +21,7 @@ from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from cases.scheduled import Interval, by_dag, coming, intervals, schedule
 
-NEEDS: list[str] = []
+NEEDS = ["flow.sensors"]
 
 BREAKS = [
     # Slots around a change are taken in wall order, as on any other day.

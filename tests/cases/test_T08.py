@@ -32,8 +32,8 @@ BREAKS = [
     # A new schedule begins wherever it likes.
     Break(
         "engine/flow/store/dags.py",
-        "self._plan(spec, row.cursor, now, afresh=True)",
-        "self._plan(spec, None, now)",
+        "self._plan(file, spec, row.cursor, now, afresh=True)",
+        "self._plan(file, spec, None, now)",
     ),
     # The plan that was made with the old definition is kept.
     Break(
@@ -44,8 +44,8 @@ BREAKS = [
     # A live DAG makes up for what was missed, though it is to wait for its next tick now.
     Break(
         "engine/flow/store/dags.py",
-        "self._plan(spec, row.cursor, now, afresh=True)",
-        "self._plan(spec, row.cursor, now)",
+        "self._plan(file, spec, row.cursor, now, afresh=True)",
+        "self._plan(file, spec, row.cursor, now)",
     ),
     # Every missed interval is made up for, whatever catchup says.
     Break(

@@ -36,8 +36,8 @@ BREAKS = [
     # A new definition begins anew.
     Break(
         "engine/flow/store/dags.py",
-        "self._plan(spec, row.cursor, now, afresh=True)",
-        "self._plan(spec, None, now)",
+        "self._plan(file, spec, row.cursor, now, afresh=True)",
+        "self._plan(file, spec, None, now)",
     ),
     # Microseconds are dropped.
     Break(

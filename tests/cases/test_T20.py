@@ -1,8 +1,9 @@
 """T20: a run goes on with the graph that it started with, or fails and says why.
 
-A task that waits for its retry disappears from the file, or the row of a task is deleted by hand:
-the run is not green unless the task has really run, it does not keep its place for ever, and the
-scheduler goes on as the same process. What a task has done before it vanished stays.
+A task that waits for its retry disappears from the file or becomes another one, or the row of a
+task is deleted by hand: the run is not green unless the task has really run, it does not keep its
+place for ever, and the scheduler goes on as the same process. What a task has done before it
+vanished stays.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from flow.store.connect import connect
 from waiting import wait_until
 
 BREAKS = [
-    # A run gets the latest graph as soon as there is one.
+    # A run gets the latest graph as soon as there is one: what vanishes is dropped, and what
+    # changes has other upstream tasks and retries in mid-run.
     Break(
         "engine/flow/store/migrations/versions/0001_core.sql",
         "  left join dag_version v on v.dag_id = r.dag_id and v.number = r.version\n",
@@ -72,14 +74,56 @@ DAG = """
 BOTH = "a() >> b()"
 ALONE = "a()"
 
+FIRST_GRAPH = """
+    from datetime import timedelta
+    from flow import DAG, get_current_context, task
+    from marks import mark
+
+    with DAG("changing", schedule=None):
+
+        def marked(name, **arguments):
+            @task(task_id=name, **arguments)
+            def step():
+                mark(f"{name} first", "changing")
+                if name == "b":
+                    raise RuntimeError("the first try fails")
+
+            return step()
+
+        a, b, c = marked("a"), marked("b", retries=1, retry_delay=timedelta(hours=1)), marked("c")
+        a >> b >> c
+    """
+SECOND_GRAPH = """
+    from flow import DAG, task
+    from flow.operators.bash import BashOperator
+    from marks import mark
+
+    with DAG("changing", schedule=None):
+
+        def marked(name):
+            @task(task_id=name)
+            def step():
+                mark(f"{name} second", "changing")
+
+            return step()
+
+        b = BashOperator(
+            task_id="b",
+            bash_command='echo "0 host $$ {{ ti.try_number }} b second" >> "$CASE_MARKS/changing"',
+        )
+        marked("a") >> marked("c") >> b >> marked("d")
+    """
+"""Of b another operator, other arguments, no retries, and c before it instead of behind it."""
+
 
 @pytest.fixture(scope="module")
 def deployment() -> Iterator[Deployment]:
     with deployed(SETTINGS) as made:
         for dag_id in ("vanishing", "deleted", "unheard"):
             made.write(f"{dag_id}.py", DAG.format(dag_id=dag_id, body=BOTH))
+        made.write("changing.py", FIRST_GRAPH)
         made.up()
-        made.wait_for_dags("vanishing", "deleted", "unheard")
+        made.wait_for_dags("vanishing", "deleted", "unheard", "changing")
         yield made
 
 
@@ -102,12 +146,25 @@ def run_until_retry(deployment: Deployment, dag_id: str) -> str:
     return run_id
 
 
+def wait_for_version(deployment: Deployment, dag_id: str, number: int) -> None:
+    """Wait until a version of a DAG has been stored."""
+    wait_until(
+        lambda: deployment.ask("dags", "show", "--", dag_id)["version"] == number,
+        f"version {number} of {dag_id}",
+    )
+
+
 def goes_on(deployment: Deployment, dag_id: str, pids: list[int]) -> None:
     """The next run starts and succeeds, and the scheduler is the one that was there before."""
     (deployment.folder / "m" / f"{dag_id}.go").touch()
     assert deployment.run_to_end(dag_id)["state"] == "success"
     assert scheduler(deployment) == pids
     assert "Traceback" not in deployment.roles[0].text()
+
+
+def events(deployment: Deployment) -> list[str]:
+    """What the tasks of the DAG that changes have done, in order."""
+    return [mark.event for mark in deployment.marks("changing")]
 
 
 def retry_now(deployment: Deployment, dag_id: str) -> None:
@@ -131,10 +188,7 @@ def test_a_task_that_vanishes_while_it_waits_is_not_dropped(deployment: Deployme
     pids = scheduler(deployment)
     run_id = run_until_retry(deployment, "vanishing")
     deployment.write("vanishing.py", DAG.format(dag_id="vanishing", body=ALONE))
-    wait_until(
-        lambda: deployment.ask("dags", "show", "--", "vanishing")["version"] == 2,
-        "the second version",
-    )
+    wait_for_version(deployment, "vanishing", 2)
     retry_now(deployment, "vanishing")
     ended = deployment.wait_for_run("vanishing", run_id)
     # Its graph is the old one; the code of a plain folder is the latest, where b is no more.
@@ -148,6 +202,23 @@ def test_a_task_that_vanishes_while_it_waits_is_not_dropped(deployment: Deployme
     assert [mark.event for mark in deployment.marks("vanishing")] == ["a", "b"]
     goes_on(deployment, "vanishing", pids)
     assert set(deployment.states("vanishing", run_id)) == {"a", "b"}  # its history stays
+
+
+def test_a_task_that_changes_while_it_waits_keeps_its_place_in_the_graph(
+    deployment: Deployment,
+) -> None:
+    run_id = run_until_retry(deployment, "changing")
+    deployment.write("changing.py", SECOND_GRAPH)
+    wait_for_version(deployment, "changing", 2)
+    retry_now(deployment, "changing")
+    ended = deployment.wait_for_run("changing", run_id)
+    assert (ended["state"], ended["version"]) == ("success", 1)
+    assert deployment.states("changing", run_id) == dict.fromkeys("abc", "success")
+    # The graph is the old one, with b's retry and c behind it; the code is what the folder holds.
+    assert events(deployment) == ["a first", "b first", "b second", "c second"]
+    later = deployment.run_to_end("changing")
+    assert (later["state"], later["version"]) == ("success", 2)
+    assert events(deployment)[4:] == ["a second", "c second", "b second", "d second"]
 
 
 def test_a_row_that_is_deleted_while_it_waits_is_made_again(deployment: Deployment) -> None:

@@ -4,6 +4,8 @@ Whatever ends a task: success, failure, a kill by signal, a mark, a clear, the c
 its run, the death of its worker. The pool is looked at all the while: never more is taken than
 there is, never less than nothing, and when all has ended nothing is. The tasks' own marks say that
 no two of them ran at once.
+
+Not yet: deferral, in which a task keeps its slot where the pool says so, and gives it up elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from cases.deployment import Deployment, deployed
 from cases.steady import check_log
 from waiting import wait_until
 
-NEEDS: list[str] = []
+NEEDS = ["flow trigger"]
 
 BREAKS = [
     Break(

@@ -30,14 +30,14 @@ BREAKS = [
     # Whoever was parsed last has it.
     Break(
         "engine/flow/store/dags.py",
-        "            elif row.columns.present and row.columns.file != self._file.path:\n",
+        "            elif row.columns.present and row.columns.file != file.file.path:\n",
         "            elif row.columns.present and not row.columns.file:\n",
     ),
     # A file that is gone keeps its ids.
     Break(
         "engine/flow/store/dags.py",
-        "    hidden = _hide(conn, gone)\n    dag_files.forget(conn, paths)\n",
-        "    hidden: list[str] = []\n    dag_files.forget(conn, paths)\n",
+        "    hidden = dag_rows.hide(conn, (row.dag_id for row in rows.values()))\n",
+        "    hidden: set[str] = {row.dag_id for row in rows.values() if not paths}\n",
     ),
     # A free id waits for its file to change.
     Break(

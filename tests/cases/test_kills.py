@@ -198,7 +198,7 @@ def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
                 case "parse.take" | "parse.store":
                     _write_other(deployment, point.replace(".", "_"))
                 case "parse.fail":
-                    deployment.write("broken.py", f"1 / 0  # {point}")
+                    deployment.write("unfit.py", UNFIT.format(point=point))
                 case "parse.hide":
                     deployment.write("broken.py", "1 / 0")
                     deployment.parse()
@@ -220,6 +220,14 @@ def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
         assert [task["task_id"] for task in found] == ["parse_store_after_commit"]
         assert deployment.ask("dags", "errors") == []
 
+
+UNFIT = """
+# {point}
+from flow import DAG
+
+DAG("unfit", max_active_runs=2**40)
+"""
+"""A sound graph that fits into no row."""
 
 RESTLESS = """
 from pathlib import Path

@@ -21,15 +21,8 @@ from typing import Any, NoReturn
 from flow.errors import ProtocolError
 from flow.process import zygote
 from flow.process.channel import Channel
-from flow.process.messages import (
-    Finished,
-    GetVariable,
-    Outcome,
-    ParseJob,
-    PushXCom,
-    TaskJob,
-    Value,
-)
+from flow.process.jobs import ParseJob, TaskJob
+from flow.process.messages import Finished, GetVariable, Outcome, PushXCom, Value
 
 ENTRIES = {TaskJob: "__main__:run_task", ParseJob: "__main__:run_parse"}
 

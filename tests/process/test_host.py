@@ -13,7 +13,8 @@ import pytest
 
 from flow.process import tree
 from flow.process.events import ChildMessage, ZygoteReady
-from flow.process.messages import GetVariable, Outcome, ParseJob, Value
+from flow.process.jobs import ParseJob
+from flow.process.messages import GetVariable, Outcome, Value
 
 
 def test_a_job_reports_its_result(watched: Any) -> None:

@@ -15,21 +15,17 @@ import pytest
 from flow.graph import decode
 from flow.process.events import ChildMessage
 from flow.process.host import Host
+from flow.process.jobs import CallbackJob, ParseJob, RenderJob, RunInfo, TaskJob
 from flow.process.messages import (
-    CallbackJob,
     Done,
     GetPreviousSuccess,
     GetVariable,
     Outcome,
     Parsed,
-    ParseJob,
     PreviousRun,
     Refused,
     Rendered,
-    RenderJob,
-    RunInfo,
     StillCounts,
-    TaskJob,
     Value,
 )
 from process.watched import Watched

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from flow.process import tree
 from flow.process.events import ChildMessage, Event, JobEnded, JobStarted, ZygoteReady
 from flow.process.host import Host
-from flow.process.messages import RunInfo, TaskJob
+from flow.process.jobs import RunInfo, TaskJob
 
 E = TypeVar("E")
 

@@ -522,13 +522,14 @@ CREATE TABLE public.dag (
 
 CREATE TABLE public.dag_evaluation (
     dag_id text NOT NULL,
-    evaluated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     refresh_at timestamp with time zone NOT NULL,
+    low integer NOT NULL,
     dry boolean NOT NULL,
     error text,
     error_since timestamp with time zone,
     traceback text,
-    CONSTRAINT dag_evaluation_check CHECK (((error IS NULL) = (error_since IS NULL)))
+    CONSTRAINT dag_evaluation_check CHECK (((error IS NULL) = (error_since IS NULL))),
+    CONSTRAINT dag_evaluation_low_check CHECK ((low >= 0))
 );
 
 CREATE TABLE public.dag_file (

@@ -11,8 +11,8 @@ from hand_driven import TODAY, World, spec, task
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fair_places import first_place
 from flow.decide import Shares
-from flow.decide.turns import first_place
 from flow.graph.spec import HIGHEST_PRIORITY
 from flow.roles.schedule import Scheduler
 from flow.roles.schedule.sweep import sweep

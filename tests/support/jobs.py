@@ -21,6 +21,7 @@ import msgspec
 from flow.authoring.runtime import FoundXCom
 from flow.errors import NotFound
 from flow.process import output
+from flow.process.jobs import RunInfo, TaskJob
 from flow.process.messages import (
     CodeFound,
     DeleteVariable,
@@ -36,11 +37,9 @@ from flow.process.messages import (
     PullXCom,
     PushXCom,
     Refused,
-    RunInfo,
     SchedulePosition,
     SetVariable,
     StillCounts,
-    TaskJob,
     ToChild,
     Value,
     XComs,

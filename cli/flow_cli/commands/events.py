@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flow.task_reference import task_reference
 from flow_cli.cells import text_of
 from flow_cli.opening import opened
 from flow_cli.options import DEFAULT_LIMIT, AllOption, LimitOption, OutputOption, row_limit
@@ -94,12 +95,12 @@ def _rows(printer: Output, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
 
 
 def _line(event: Event) -> str:
-    index = "".join(f"[{at}]" for at in event.map_index or ())
-    about = "/".join(part for part in (event.dag_id, event.run_id, event.task_id) if part)
+    task = event.task_id and task_reference(event.task_id, event.map_index or ())
+    about = "/".join(part for part in (event.dag_id, event.run_id, task) if part)
     parts = [
         text_of(event.at),
         event.kind.replace("_", " ").replace(".", " "),
-        about + index,
+        about,
         f"try {event.try_number}" if event.try_number is not None else "",
         event.state or "",
         f"({event.who})" if event.who else "",

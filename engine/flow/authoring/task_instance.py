@@ -14,6 +14,7 @@ from flow.authoring import runtime, xcom_codec
 from flow.authoring.dag_run import DagRun, as_pendulum
 from flow.authoring.runtime import FoundXCom
 from flow.errors import UsageError
+from flow.task_reference import task_reference
 
 if TYPE_CHECKING:
     from pendulum import DateTime
@@ -166,8 +167,8 @@ class TaskInstance:
         raise AttributeError(f"ti has no {name!r}{hint}")
 
     def __repr__(self) -> str:
-        path = "".join(f"[{index}]" for index in self.map_path)
-        return f"<TaskInstance {self.dag_id} {self.run_id} {self.task_id}{path}>"
+        task = task_reference(self.task_id, self.map_path)
+        return f"<TaskInstance {self.dag_id} {self.run_id} {task}>"
 
 
 _GONE: Final = {"execution_date": "logical_date", "_try_number": "try_number"}

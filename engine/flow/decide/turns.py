@@ -47,15 +47,6 @@ class Shares(NamedTuple):
         return max(1, min(LONGEST, round(UNIT * slots / share)))
 
 
-def first_place(clock: int | None, last: int | None, stride: int) -> int:
-    """The place of the first of some tasks of a DAG that start to wait in a line together.
-
-    `clock` is that of the line, None when nothing is or was in it; `last` the greatest place of the
-    DAG's own tasks that wait there, None when there are none.
-    """
-    return max(clock or 0, last or 0) + stride
-
-
 def offsets(waiting: Iterable[tuple[int, int]]) -> list[int]:
     """How far behind the first one of its flow each task stands, given (flow, stride) of each."""
     behind: dict[int, int] = {}

@@ -9,7 +9,7 @@ from datetime import datetime
 from flow.dates import parse_date
 from flow.graph import DagSpec
 from flow.ops import intervals, run_ids
-from flow.process.messages import RunInfo
+from flow.process.jobs import RunInfo
 from flow.states import RunType
 from flow.timetables.zone import load_zone
 

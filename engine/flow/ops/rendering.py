@@ -22,7 +22,8 @@ from flow.ops.stage import Interrupted, Output, Stage
 from flow.process import prctl
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
-from flow.process.messages import Refused, Rendered, RenderJob, RunInfo
+from flow.process.jobs import RenderJob, RunInfo
+from flow.process.messages import Refused, Rendered
 from flow.process.root import root_of
 from flow.roles.work.requests import answer
 from flow.store import clock, dag_intervals

@@ -19,7 +19,8 @@ from flow.ops.interrupts import Interrupts
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.host import Host
-from flow.process.messages import Job, ToChild
+from flow.process.jobs import Job
+from flow.process.messages import ToChild
 from flow.process.pipe import NamedPipe
 
 

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from flow.errors import UsageError
+from flow.task_reference import task_reference
 
 _REFERENCE = re.compile(r"(?P<task_id>[^\[\]]+)(?P<indexes>(?:\[\d+\])*)")
 
@@ -17,7 +18,7 @@ class TaskReference(NamedTuple):
     map_index: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return self.task_id + "".join(f"[{index}]" for index in self.map_index)
+        return task_reference(*self)
 
 
 def parse_task_reference(text: str) -> TaskReference:

@@ -10,9 +10,10 @@ from flow.authoring.callbacks import Callback
 from flow.authoring.context import Context, active, run_context, task_context
 from flow.process import output, trace
 from flow.process.facts import dag_run_of, task_instance_of
+from flow.process.jobs import CallbackJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
-from flow.process.messages import CallbackJob, Outcome
+from flow.process.messages import Outcome
 from flow.process.stop import Stop, Stopped, die
 from flow.states import TaskState
 
@@ -43,7 +44,6 @@ def run_callback(job: CallbackJob, line: JobLine, *, received: float) -> None:
 
     Reports an `Outcome`: `success`, or `failed` with the reason when a callback failed.
     """
-    output.prepare()
     runtime.use(LineRuntime(line))
     stop = Stop()
     stop.install()

@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -24,7 +24,8 @@ import msgspec
 from flow import faults
 from flow.process import finish, prctl
 from flow.process.channel import Channel
-from flow.process.messages import CallbackJob, Job, Outcome, ParseJob, RenderJob, TaskJob
+from flow.process.jobs import CallbackJob, Job, ParseJob, RenderJob, TaskJob
+from flow.process.messages import Outcome
 from flow.process.wire import receive_descriptors
 
 Entries = Mapping[type, str]
@@ -37,8 +38,9 @@ ENTRIES: Final[Entries] = {
     ParseJob: "flow.process.parse:run_parse",
 }
 
-_DEFAULT_SIGNALS: Final = (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Signals whose handling a role or its parent may have changed."""
+ZYGOTE: Final = "flow-zygote"
+_CHILD: Final = "flow-job"
+"""Names for ps and top."""
 _OOM_SCORE: Final = b"500"
 """Out of 1000: where memory runs out, the kernel ends tasks before databases and roles."""
 
@@ -78,15 +80,28 @@ def pass_order(spare: socket.socket, job: bytes, job_line: int) -> None:
         os.close(memory)
 
 
+def rehearse() -> None:
+    """Do those of a child's first steps that change nothing in the zygote (`flow.process.warm`)."""
+    prctl.become_subreaper()
+    prctl.set_name(ZYGOTE)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        pass_order(theirs, b"", theirs.fileno())
+        _, descriptors, _ = _receive_order(ours)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
 def _settle(order: int, parent: int) -> None:
     """Cut the ties to the zygote, so that the child's life depends on its job alone."""
     prctl.die_with_parent(parent)
     os.setsid()
     prctl.become_subreaper()
-    prctl.set_name("flow-job")
+    prctl.set_name(_CHILD)
     signal.set_wakeup_fd(-1)
-    for number in _DEFAULT_SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # The zygote holds some back; one that came since the fork strikes now, as it should.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.closerange(3, order)
@@ -102,7 +117,7 @@ def _settle(order: int, parent: int) -> None:
 
 def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
     """Wait for the order and carry it out. Returns the exit status."""
-    data, descriptors, _ = receive_descriptors(order, 1, 2)
+    data, descriptors, _ = _receive_order(order)
     received = time.monotonic()
     if not data:
         return 0  # the zygote needs no spare child any more
@@ -121,6 +136,10 @@ def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
     return _run(_function(entries[type(job)]), job, channel, received)
 
 
+def _receive_order(order: socket.socket) -> tuple[bytes, Sequence[int], bool]:
+    return receive_descriptors(order, 1, 2)
+
+
 def _prepare(job: Job) -> None:
     """Give the process the output and the environment that its job wants."""
     if job.log is not None:
@@ -128,27 +147,10 @@ def _prepare(job: Job) -> None:
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
-        _renew_streams()
     if isinstance(job, ParseJob) and job.memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (job.memory, job.memory))
     if isinstance(job, TaskJob):
         os.environ.update(job.env)
-
-
-def _renew_streams() -> None:
-    """Give Python new objects for its output: the inherited ones still take it for the zygote's,
-    and fail when that was a file and this is a pipe."""
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        stream = open(  # noqa: SIM115 - for all the child's life
-            descriptor,
-            "w",
-            buffering=1,
-            encoding="utf-8",
-            errors="backslashreplace",
-            closefd=False,
-        )
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
 
 
 def _open_log(path: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.authoring.dag_run import DagRun, RunDates
 from flow.authoring.operator import BaseOperator
 from flow.authoring.task_instance import Stamps, TaskInstance
-from flow.process.messages import CallbackJob, RenderJob, RunInfo, TaskJob
+from flow.process.jobs import CallbackJob, RenderJob, RunInfo, TaskJob
 
 
 def dag_run_of(run: RunInfo) -> DagRun:

@@ -35,10 +35,10 @@ from flow.process.cgroup import WorkerGroup
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
 from flow.process.events import Event, JobGone, JobStarted, ZygoteDied, ZygoteReady
+from flow.process.jobs import Job
 from flow.process.messages import (
     Ended,
     FromZygote,
-    Job,
     Lease,
     Message,
     Quit,

@@ -10,7 +10,6 @@ import logging
 import os
 import sys
 from datetime import UTC, datetime
-from io import TextIOWrapper
 from typing import Final, TextIO
 
 
@@ -29,25 +28,45 @@ _formatter: Final = LineFormatter()
 
 
 def open_ahead() -> None:
-    """Set up stdin, stdout and stderr in the process that forks those which run user code.
+    """Set up stdin, stdout, stderr and logging in the process that forks those which run user code.
 
-    Its children find the objects ready; `prepare` does the rest.
+    Its children find the objects ready, whatever their descriptors 1 and 2 are by then.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    _open_outputs()
     # User code that reads finds the end of the input; exit() closes this object and nothing else.
     nothing = os.open(os.devnull, os.O_RDONLY)
     if nothing != 0:
         os.dup2(nothing, 0)
         os.close(nothing)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for all its life
-    _take_level(logging.getLogger())
-
-
-def prepare() -> None:
-    """Set up the root logger for user code, once stdout is what the job wants."""
     log_to(sys.stdout)
+
+
+def _open_outputs() -> None:
+    """Make new objects for descriptors 1 and 2, at a moment at which these are pipes.
+
+    Python takes for granted that they stay what they are: what was made for a file asks where in
+    it it stands, which fails for a pipe; what was made for a pipe never does.
+    """
+    reader, writer = os.pipe()
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        getattr(sys, name).flush()
+        kept = os.dup(descriptor)
+        os.dup2(writer, descriptor)
+        stream = open(  # noqa: SIM115 - for all the process's life
+            descriptor,
+            "w",
+            buffering=1,
+            encoding="utf-8",
+            errors="backslashreplace",
+            closefd=False,
+        )
+        os.dup2(kept, descriptor)
+        os.close(kept)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    os.close(reader)
+    os.close(writer)
 
 
 def log_to(stream: TextIO) -> None:

@@ -17,16 +17,16 @@ from flow.errors import ProtocolError
 from flow.graph import encode
 from flow.process import ahead, import_limits, output, trace
 from flow.process.import_record import recording
+from flow.process.jobs import ParseJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
-from flow.process.messages import Parsed, ParseJob
+from flow.process.messages import Parsed
 
 _MOST_WARNINGS: Final = 50
 
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
-    output.prepare()
     import_limits.apply(job.timeout)
     asking = LineRuntime(line)
     runtime.use(asking)

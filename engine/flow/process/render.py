@@ -12,15 +12,15 @@ from flow.authoring.context import active, task_context
 from flow.authoring.template import render_fields
 from flow.process import output, trace
 from flow.process.facts import task_instance_of
+from flow.process.jobs import RenderJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
 from flow.process.masked import MaskedRuntime
-from flow.process.messages import Rendered, RenderJob
+from flow.process.messages import Rendered
 
 
 def run_render(job: RenderJob, line: JobLine, *, received: float) -> None:
     """Serve a render job: the fields as the try itself would render them, secrets masked."""
-    output.prepare()
     runtime.use(MaskedRuntime(LineRuntime(line)))
     line.send(render(job, received))
     output.flush()

@@ -39,9 +39,10 @@ from flow.operators.skipping import Decider
 from flow.process import output, trace
 from flow.process.callback import call_back
 from flow.process.facts import task_instance_of
+from flow.process.jobs import TaskJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import CodeMissing, LoadedFile, load_file
-from flow.process.messages import CodeFound, Outcome, TaskJob
+from flow.process.messages import CodeFound, Outcome
 from flow.process.pinned import CodeMismatch, await_code, require_code
 from flow.process.stop import Stop, Stopped, die
 from flow.states import TaskState
@@ -56,7 +57,6 @@ def run_task(job: TaskJob, line: JobLine, *, received: float) -> None:
     no other job. Returns when the outcome has been sent and the log is written; the caller then
     ends the process. Does not return when the process was told to stop.
     """
-    output.prepare()
     stop = Stop()
     stop.install()
     runtime.use(LineRuntime(line))

@@ -24,10 +24,11 @@ from typing import Final
 import msgspec
 
 from flow.authoring import runtime
-from flow.process import output
+from flow.process import child, output
 from flow.process.channel import Channel
+from flow.process.jobs import Job, ParseJob, RunInfo, TaskJob
 from flow.process.line_runtime import LineRuntime
-from flow.process.messages import Finished, Job, ParseJob, RunInfo, TaskJob
+from flow.process.messages import Finished
 from flow.process.parse import parse
 from flow.process.stop import Stop
 from flow.process.task import attempt
@@ -103,6 +104,7 @@ def _run(file: str, folder: str) -> None:
     assert isinstance(job, TaskJob)
     ours, theirs = socket.socketpair()
     with ours, theirs:
+        child.rehearse()
         line = Channel(ours)
         runtime.use(LineRuntime(line))
         outcome = attempt(job, time.monotonic(), Stop(), line)

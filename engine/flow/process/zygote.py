@@ -38,6 +38,8 @@ from flow.process.wire import ENVELOPE, Line
 _HELD_BACK: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that a service manager or a terminal sends to everybody: the supervisor decides what
 they mean. Blocked, not ignored, so that a child that is sent one before it has settled gets it."""
+_IGNORED_PERHAPS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that a role or its parent (nohup is one) may ignore, and user code must not."""
 
 _decoder = msgspec.msgpack.Decoder(ToZygote)
 
@@ -183,8 +185,10 @@ def main(
     control, spare, limit = map(int, arguments[:3])
     groups = TryGroups(Path(arguments[3]) if len(arguments) > 3 else None)
     signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
+    for number in _IGNORED_PERHAPS:
+        signal.signal(number, signal.SIG_DFL)
     prctl.become_subreaper()
-    prctl.set_name("flow-zygote")
+    prctl.set_name(child.ZYGOTE)
     output.open_ahead()
     preload.load([*modules, *sorted(child.modules(entries))])
     rehearse()

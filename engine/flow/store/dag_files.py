@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from psycopg.types.json import Jsonb
+import msgspec
 
 from flow.store.connect import Conn
 from flow.store.text import storable, storable_or_none
@@ -58,6 +58,15 @@ class Failure(NamedTuple):
     traceback: str | None = None
 
 
+class FoundFile(NamedTuple):
+    """What is to be written about one file."""
+
+    file: ParsedFile
+    failure: Failure | None
+    conflicts: Sequence[str] = ()
+    """Ids that another file owns."""
+
+
 _FREE = """
 exists (select from unnest(f.conflicts) as c(dag_id) where not exists (
   select from dag d where d.dag_id = c.dag_id and d.present and d.file <> f.path))
@@ -79,10 +88,13 @@ _FREED = f"select f.path from dag_file f where f.conflicts <> '{{}}' and {_FREE}
 _PUT = """
 insert into dag_file as f (path, bundle, content_hash, seconds, error, error_line, error_since,
   traceback, output, warnings, modules, variables, imports, conflicts)
-values (%(path)s, %(bundle)s, %(code_hash)s, %(seconds)s, %(error)s::text, %(line)s,
-  case when %(error)s::text is not null then clock_timestamp() end,
-  %(traceback)s, %(output)s, %(warnings)s::text[], %(modules)s, %(variables)s, %(imports)s,
-  %(conflicts)s::text[])
+select path, bundle, content_hash, seconds, error, error_line,
+  case when error is not null then clock_timestamp() end,
+  traceback, output, warnings, modules, variables, imports, conflicts
+from json_to_recordset(%(files)s) as n(path text, bundle text, content_hash text,
+  seconds double precision, error text, error_line int, traceback text, output text,
+  warnings text[], modules jsonb, variables jsonb, imports jsonb, conflicts text[])
+order by path
 on conflict (path) do update set
   bundle = excluded.bundle, content_hash = excluded.content_hash, parsed_at = clock_timestamp(),
   seconds = excluded.seconds, error = excluded.error, error_line = excluded.error_line,
@@ -96,6 +108,7 @@ where (f.bundle, f.content_hash, f.error, f.error_line, f.traceback, f.output, f
   is distinct from (excluded.bundle, excluded.content_hash, excluded.error, excluded.error_line,
     excluded.traceback, excluded.output, excluded.warnings, excluded.modules, excluded.variables,
     excluded.conflicts)
+returning f.path
 """
 
 _FORGET = "delete from dag_file where path = any(%(paths)s::text[])"
@@ -118,32 +131,39 @@ def freed(conn: Conn) -> list[str]:
     return [row[0] for row in conn.execute(_FREED)]
 
 
-def put(
-    conn: Conn, file: ParsedFile, failure: Failure | None, conflicts: Sequence[str] = ()
-) -> bool:
-    """Write what a parse found; False when the row said the same already.
+def put(conn: Conn, file: ParsedFile, failure: Failure | None) -> bool:
+    """Write what a parse of one file found; False when the row said the same already."""
+    return bool(put_all(conn, [FoundFile(file, failure)]))
 
-    `conflicts` are the ids that another file owns. DAGs are not touched: the last good version of
-    a file that fails goes on scheduling.
+
+def put_all(conn: Conn, found: Iterable[FoundFile]) -> set[str]:
+    """Write what parses found; the paths of those whose row did not say the same already.
+
+    DAGs are not touched: the last good version of a file that fails goes on scheduling.
     """
-    values = {
-        "path": file.path,
-        "bundle": file.bundle,
-        "code_hash": file.code_hash,
-        "seconds": file.seconds,
-        "error": storable(failure.error) if failure else None,
-        "line": failure.line if failure else None,
-        "traceback": storable_or_none(failure.traceback) if failure else None,
-        "output": storable_or_none(file.output),
-        "warnings": [storable(warning) for warning in file.warnings],
-        "modules": Jsonb({storable(n): storable(path) for n, path in file.modules.items()}),
-        "variables": Jsonb({storable(key): stamp for key, stamp in file.variables.items()}),
-        "imports": Jsonb([[storable(n), s, storable(by)] for n, s, by in file.imports]),
-        "conflicts": sorted(conflicts),
-    }
-    return conn.execute(_PUT, values).rowcount == 1
+    files = msgspec.json.encode([_columns(one) for one in found]).decode()
+    return {row[0] for row in conn.execute(_PUT, {"files": files})}
 
 
 def forget(conn: Conn, paths: Sequence[str]) -> None:
     """Delete the rows of files that are gone."""
     conn.execute(_FORGET, {"paths": list(paths)})
+
+
+def _columns(found: FoundFile) -> dict[str, Any]:
+    file, failure, conflicts = found
+    return {
+        "path": file.path,
+        "bundle": file.bundle,
+        "content_hash": file.code_hash,
+        "seconds": file.seconds,
+        "error": storable(failure.error) if failure else None,
+        "error_line": failure.line if failure else None,
+        "traceback": storable_or_none(failure.traceback) if failure else None,
+        "output": storable_or_none(file.output),
+        "warnings": [storable(warning) for warning in file.warnings],
+        "modules": {storable(name): storable(path) for name, path in file.modules.items()},
+        "variables": {storable(key): stamp for key, stamp in file.variables.items()},
+        "imports": [[storable(n), s, storable(by)] for n, s, by in file.imports],
+        "conflicts": sorted(conflicts),
+    }

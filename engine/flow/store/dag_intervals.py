@@ -19,12 +19,10 @@ from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS
 from flow.timetables.zone import as_utc
 
-LOW: Final = MOST_ROWS // 2
-"""Below so many intervals to come a timetable is evaluated again, …"""
 _PAUSE: Final = 20.0
-"""… after so many seconds at the earliest, …"""
+"""Seconds after which a timetable is evaluated again at the earliest, …"""
 _PAUSE_AFTER_ERROR: Final = 300.0
-"""… or so many when it failed or had no more."""
+"""… and when it failed or had no more."""
 
 
 class Position(NamedTuple):
@@ -71,11 +69,11 @@ on conflict (dag_id, data_interval_start) do update
 """
 
 _NOTE = """
-insert into dag_evaluation as e (dag_id, refresh_at, dry, error, error_since, traceback)
-values (%(dag_id)s, clock_timestamp() + make_interval(secs => %(pause)s), %(dry)s, %(error)s::text,
-  case when %(error)s::text is not null then clock_timestamp() end, %(traceback)s)
+insert into dag_evaluation as e (dag_id, refresh_at, low, dry, error, error_since, traceback)
+values (%(dag_id)s, clock_timestamp() + make_interval(secs => %(pause)s), %(low)s, %(dry)s,
+  %(error)s::text, case when %(error)s::text is not null then clock_timestamp() end, %(traceback)s)
 on conflict (dag_id) do update set
-  evaluated_at = clock_timestamp(), refresh_at = excluded.refresh_at, dry = excluded.dry,
+  refresh_at = excluded.refresh_at, low = excluded.low, dry = excluded.dry,
   error = excluded.error, traceback = excluded.traceback,
   error_since = case when excluded.error is not null
     then coalesce(e.error_since, excluded.error_since) end
@@ -96,7 +94,7 @@ where d.dag_id = e.dag_id and e.refresh_at <= clock_timestamp() and d.present
   and (select count(*) from (select from dag_interval i where i.dag_id = d.dag_id
       and (d.cursor_at is null or i.data_interval_start >= d.cursor_at)
       and (d.catchup = 'true' or i.run_after > clock_timestamp())
-      limit %(low)s) as coming) < %(low)s
+      limit e.low) as coming) < e.low
 returning d.file
 """
 
@@ -170,7 +168,7 @@ def forget(conn: Conn, dag_ids: Iterable[str]) -> None:
 
 def take_low(conn: Conn) -> set[str]:
     """DAG files with a timetable that is to be evaluated again now, before it runs out."""
-    rows = conn.execute(_TAKE_LOW, {"low": LOW, "pause": _PAUSE_AFTER_ERROR})
+    rows = conn.execute(_TAKE_LOW, {"pause": _PAUSE_AFTER_ERROR})
     return {row[0] for row in rows}
 
 
@@ -193,11 +191,14 @@ def _follows(row: Row, end: Row) -> bool:
 
 def _note(conn: Conn, dag_id: str, evaluation: Evaluation) -> None:
     ended = evaluation.error is not None or evaluation.dry
+    # One that has less than its fill of intervals, such as a weekly one, is no closer to its end.
+    low = MOST_ROWS + 1 if ended else len(evaluation.rows) // 2
     conn.execute(
         _NOTE,
         {
             "dag_id": dag_id,
             "pause": _PAUSE_AFTER_ERROR if ended else _PAUSE,
+            "low": low,
             "dry": evaluation.dry,
             "error": storable_or_none(evaluation.error),
             "traceback": storable_or_none(evaluation.traceback),

@@ -1,28 +1,25 @@
-"""Storing what a DAG file defines: DAG rows, their versions, and where their schedules stand.
+"""Storing what DAG files define: DAG rows, their versions, and where their schedules stand.
 
-Locks: existing DAG rows in order of id, then new ones in order of id, then the file's row. States
-are read in a statement of their own after the lock.
+Locks: DAG rows (`flow.store.dag_rows`), then rows of files in order of path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from psycopg.types.json import Jsonb
-
 from flow.graph import DagSpec, decode
 from flow.graph.index import binding_run_limit, pools_of
 from flow.graph.plan import cursor_from_now, plan
-from flow.store import dag_files, dag_intervals, schedule, specs, wakeups
+from flow.store import dag_files, dag_intervals, dag_rows, schedule, specs, wakeups
 from flow.store.connect import Conn
-from flow.store.dag_files import Failure, ParsedFile
+from flow.store.dag_files import Failure, FoundFile, ParsedFile
+from flow.store.dag_rows import Columns, DagRow
 from flow.store.schedule import Position
 from flow.store.text import storable, storable_or_none
 from flow.timetables import Custom, Evaluation
-from flow.timetables.zone import as_utc
 
 
 class Definition(NamedTuple):
@@ -58,285 +55,247 @@ class Stored:
     """A schedule was planned anew, or a limit was moved: schedulers should look."""
 
 
-class _Columns(NamedTuple):
-    """Columns of a DAG row that its file decides; in the order of the statements below."""
-
-    bundle: str
-    file: str
-    line: int
-    present: bool
-    schedule: str
-    timezone: str
-    catchup: str
-    owner: str
-    tags: list[str]
-    description: str | None
-    max_active_runs: int
-    concurrency: int | None
-
-
-class _Row(NamedTuple):
-    """A DAG row as it stands, with its latest version."""
-
-    dag_id: str
-    paused: bool
-    version: int
-    spec_hash: str
-    code_hash: str
-    cursor: datetime | None
-    columns: _Columns
-
-
-# What the file defines and what it owned before, and the time once all of it is locked. Primary key
-# and index dag_file_index.
-_LOCK = """
-select array(select dag_id from dag
-    where dag_id = any(%(dag_ids)s::text[]) or file = any(%(paths)s::text[])
-    order by dag_id for no key update),
-  clock_timestamp()
-"""
-
-_NAMES = ", ".join(_Columns._fields)
-_PLACES = ", ".join(f"%({name})s" for name in _Columns._fields)
-
-_READ = f"""
-select d.dag_id, d.paused, d.version, v.spec_hash, v.code_hash, d.cursor_at, {_NAMES}
-from dag d
-join (select dag_id as id, number, spec_hash, code_hash from dag_version) as v
-  on v.id = d.dag_id and v.number = d.version
-where d.dag_id = any(%(dag_ids)s::text[])
-"""
-
-# A new DAG with its spec and first version in one round trip: most files of a deployment are new,
-# and have one DAG. A row that another parser has just inserted stays as it is.
-_INSERT = f"""
-with made as (
-  insert into dag (dag_id, paused, version, {_NAMES}, cursor_at, next_start, next_end, next_run_at)
-  values (%(dag_id)s, %(paused)s, 1, {_PLACES}, %(cursor)s, %(next_start)s, %(next_end)s,
-    %(next_run_at)s)
-  on conflict do nothing returning dag_id),
-kept as (
-  insert into spec (hash, body, head) select %(spec_hash)s, %(body)s, %(head)s from made
-  on conflict do nothing)
-insert into dag_version (dag_id, number, spec_hash, code_hash, code, modules, bundle,
-  max_active_tasks, pools)
-select dag_id, 1, %(spec_hash)s, %(code_hash)s, %(code)s, %(modules)s, %(bundle)s,
-  %(max_active_tasks)s, %(pools)s
-from made
-"""
-
-_UPDATE = f"update dag set ({_NAMES}) = ({_PLACES}) where dag_id = %(dag_id)s"
-
-_SET_VERSION = "update dag set version = %(number)s where dag_id = %(dag_id)s"
-
-_ADD_VERSION = """
-insert into dag_version (dag_id, number, spec_hash, code_hash, code, modules, bundle,
-  max_active_tasks, pools)
-values (%(dag_id)s, %(number)s, %(spec_hash)s, %(code_hash)s, %(code)s, %(modules)s, %(bundle)s,
-  %(max_active_tasks)s, %(pools)s)
-"""
-
-_HIDE = """
-update dag set present = false where dag_id = any(%(dag_ids)s::text[]) and present
-returning dag_id
-"""
-
-_OWNERS = "select dag_id, file from dag where dag_id = any(%(dag_ids)s::text[])"
-
-
 def store(
     conn: Conn, file: ParsedFile, definitions: Sequence[Definition], *, paused: bool
 ) -> Stored:
-    """Store all that a file defines, in the caller's transaction.
+    """Store all that one file defines, as `store_all` does."""
+    return store_all(conn, [(file, definitions)], paused=paused)[0]
 
-    `paused` is how a new DAG starts unless it says so itself. An id that another present file owns
-    is refused: that file keeps it, and this one gets an error that names both. Send `WAKE` after
-    the commit when the answer says so.
+
+def store_all(
+    conn: Conn,
+    files: Iterable[tuple[ParsedFile, Failure | Sequence[Definition]]],
+    *,
+    paused: bool,
+) -> list[Stored]:
+    """Store all that files define, in the caller's transaction; what changed, file by file.
+
+    The DAGs of a file that failed stay as they are. `paused` is how a new DAG starts unless it says
+    so itself. An id that another present file owns is refused: that file keeps it, and this one
+    gets an error that names both. Send `WAKE` after the commit when an answer says so.
     """
-    return _Storing(conn, file, paused).store({one.spec.dag_id: one for one in definitions})
+    return _Storing(conn, [_File(*one) for one in files], paused).store()
 
 
 def hide(conn: Conn, paths: Sequence[str]) -> list[str]:
     """Forget files that are gone; returns their DAGs, which are absent now and keep everything."""
-    locked, _ = _lock(conn, (), paths)
-    rows = _read(conn, locked)
-    gone = [row.dag_id for row in rows.values() if row.columns.file in paths]
-    hidden = _hide(conn, gone)
+    rows, _ = dag_rows.lock(conn, (), paths)
+    hidden = dag_rows.hide(conn, (row.dag_id for row in rows.values()))
     dag_files.forget(conn, paths)
-    return hidden
+    return sorted(hidden)
+
+
+class _File:
+    """A file that is being stored, and what that has changed so far."""
+
+    def __init__(self, file: ParsedFile, found: Failure | Sequence[Definition]) -> None:
+        self.file = file
+        self.failure = found if isinstance(found, Failure) else None
+        sound: Sequence[Definition] = () if isinstance(found, Failure) else found
+        self.definitions = {one.spec.dag_id: one for one in sound}
+        self.stored = Stored()
+        self.planned: list[Position] = []
+        self.limits_moved: list[str] = []
+
+    def note_version(self, dag_id: str, number: int) -> None:
+        self.stored.versions[dag_id] = number
+        self.stored.written = True
+
+    def finish(self, hidden: Iterable[str]) -> FoundFile:
+        """Sum up; what is to be said of the file itself."""
+        stored = self.stored
+        stored.vanished = sorted(hidden)
+        stored.written = stored.written or bool(stored.vanished)
+        stored.wake = stored.wake or bool(self.planned or self.limits_moved)
+        warnings = [*self.file.warnings, *_dry(self.definitions)]
+        conflict = _conflict(self.file.path, stored.conflicts, self.definitions)
+        file = self.file._replace(warnings=warnings)
+        return FoundFile(file, self.failure or conflict, list(stored.conflicts))
 
 
 class _Storing:
-    """One file being stored."""
+    """Files that are being stored together."""
 
-    def __init__(self, conn: Conn, file: ParsedFile, paused: bool) -> None:
+    def __init__(self, conn: Conn, files: Sequence[_File], paused: bool) -> None:
         self._conn = conn
-        self._file = file
+        self._files = files
         self._paused = paused
-        self._stored = Stored()
-        self._planned: list[Position] = []
-        self._limits_moved: list[str] = []
+        self._rows: dict[str, DagRow] = {}
 
-    def store(self, definitions: Mapping[str, Definition]) -> Stored:
-        stored = self._stored
-        locked, now = _lock(self._conn, definitions, [self._file.path])
-        rows = _read(self._conn, locked)
-        for dag_id in sorted(definitions):
-            definition = definitions[dag_id]
-            row = rows.get(dag_id)
+    def store(self) -> list[Stored]:
+        """The ids that files give up are free for the others before any of them is asked for."""
+        sound = {one.file.path: one for one in self._files if one.failure is None}
+        hidden = self._store_dags(sound) if sound else {}
+        found = [one.finish(hidden.get(one.file.path, ())) for one in self._files]
+        schedule.move(self._conn, [at for one in self._files for at in one.planned])
+        # What waits for a limit, or for the DAG to come back, is not woken by anything else.
+        moved = [dag_id for one in self._files for dag_id in one.limits_moved]
+        wakeups.wake_named(self._conn, [("dag", dag_id) for dag_id in moved])
+        written = dag_files.put_all(self._conn, found)
+        for one in self._files:
+            one.stored.written = one.stored.written or one.file.path in written
+        return [one.stored for one in self._files]
+
+    def _store_dags(self, files: Mapping[str, _File]) -> dict[str, list[str]]:
+        """Store the DAGs of files; those that each of them has given up, by path."""
+        wanted = {dag_id for one in files.values() for dag_id in one.definitions}
+        self._rows, now = dag_rows.lock(self._conn, wanted, files)
+        hidden = self._drop(files)
+        new = []
+        for dag_id, file in _in_order(files.values()):
+            row = self._rows.get(dag_id)
             if row is None:
-                self._insert(definition, now)
-            elif row.columns.present and row.columns.file != self._file.path:
-                stored.conflicts[dag_id] = row.columns.file
+                new.append((dag_id, file))
+            elif row.columns.present and row.columns.file != file.file.path:
+                file.stored.conflicts[dag_id] = row.columns.file
             else:
-                self._update(row, definition, now)
-        self._drop(row.dag_id for row in rows.values() if row.dag_id not in definitions)
-        self._finish(definitions)
-        return stored
+                self._update(file, row, file.definitions[dag_id], now)
+        self._insert(new, now)
+        return hidden
 
-    def _insert(self, definition: Definition, now: datetime) -> None:
+    def _drop(self, files: Mapping[str, _File]) -> dict[str, list[str]]:
+        left = [
+            row.dag_id
+            for row in self._rows.values()
+            if row.columns.file in files and row.dag_id not in files[row.columns.file].definitions
+        ]
+        hidden: dict[str, list[str]] = {}
+        for dag_id in dag_rows.hide(self._conn, left):
+            row = self._rows[dag_id]
+            hidden.setdefault(row.columns.file, []).append(dag_id)
+            self._rows[dag_id] = row._replace(columns=row.columns._replace(present=False))
+        return hidden
+
+    def _insert(self, new: Sequence[tuple[str, _File]], now: datetime) -> None:
+        positions = {
+            dag_id: _position(spec, cursor_from_now(spec, None, now), now)
+            for dag_id, file in new
+            # The intervals of a timetable of the user's own are rows that follow the DAG's.
+            if not isinstance((spec := file.definitions[dag_id].spec).timetable, Custom)
+        }
+        values = [
+            self._new(file.file, file.definitions[dag_id], positions.get(dag_id))
+            for dag_id, file in new
+        ]
+        made = dag_rows.insert(self._conn, values)
+        late = [(dag_id, file) for dag_id, file in new if (dag_id, file.file.path) not in made]
+        self._yield(late)
+        for dag_id, file in new:
+            if (dag_id, file.file.path) in made:
+                file.note_version(dag_id, 1)
+                definition = file.definitions[dag_id]
+                self._store_intervals(file, definition, definition.spec)
+                if dag_id in positions:
+                    file.stored.wake = True
+                else:
+                    self._plan(file, definition.spec, None, now)
+
+    def _new(self, file: ParsedFile, definition: Definition, at: Position | None) -> dict[str, Any]:
         spec = definition.spec
-        # The intervals of a timetable of the user's own are rows that follow the DAG's.
-        own = isinstance(spec.timetable, Custom)
-        at = None if own else _position(spec, cursor_from_now(spec, None, now), now)
-        values = {
-            **self._version(definition, 1),
+        at = at or Position(spec.dag_id, None, None, None, None)
+        return {
+            **_version(file, definition),
             **specs.columns(definition.body, spec),
-            **_columns(self._file, definition)._asdict(),
-            **(at or Position(spec.dag_id, None, None, None, None))._asdict(),
+            **_columns(file, definition)._asdict(),
+            "cursor_at": at.cursor,
+            "next_start": at.next_start,
+            "next_end": at.next_end,
+            "next_run_at": at.next_run_at,
             "paused": self._paused if spec.paused_at_creation is None else spec.paused_at_creation,
         }
-        if not self._conn.execute(_INSERT, values).rowcount:
-            # Another parser was quicker: with this file, then all is said, or with another one.
-            owner = _owners(self._conn, [spec.dag_id])[spec.dag_id]
-            if owner != self._file.path:
-                self._stored.conflicts[spec.dag_id] = owner
-            return
-        self._note_version(spec.dag_id, 1)
-        self._store_intervals(definition, spec)
-        if at is None:
-            self._plan(spec, None, now)
-        else:
-            self._stored.wake = True
 
-    def _update(self, row: _Row, definition: Definition, now: datetime) -> None:
-        spec = definition.spec
-        columns = _columns(self._file, definition)
+    def _yield(self, late: Sequence[tuple[str, _File]]) -> None:
+        """Another parser was quicker: with the same file, then all is said, or with another one."""
+        if not late:
+            return
+        owners = dag_rows.owners(self._conn, [dag_id for dag_id, _ in late])
+        for dag_id, file in late:
+            if owners[dag_id] != file.file.path:
+                file.stored.conflicts[dag_id] = owners[dag_id]
+
+    def _update(self, file: _File, row: DagRow, definition: Definition, now: datetime) -> None:
+        spec, stored = definition.spec, file.stored
+        columns = _columns(file.file, definition)
         returned = not row.columns.present
         if columns != row.columns:
-            self._conn.execute(_UPDATE, {"dag_id": row.dag_id, **columns._asdict()})
-            self._stored.written = True
+            dag_rows.update(self._conn, row.dag_id, columns)
+            self._rows[row.dag_id] = row._replace(columns=columns)
+            stored.written = True
         if returned:
-            self._stored.returned.append(row.dag_id)
+            stored.returned.append(row.dag_id)
         if returned or _limits(columns) != _limits(row.columns):
-            self._limits_moved.append(row.dag_id)
-        if (definition.spec_hash, self._file.code_hash) != (row.spec_hash, row.code_hash):
-            self._add_version(definition, row.version + 1)
-            self._conn.execute(_SET_VERSION, {"dag_id": row.dag_id, "number": row.version + 1})
+            file.limits_moved.append(row.dag_id)
+        if (definition.spec_hash, file.file.code_hash) != (row.spec_hash, row.code_hash):
+            specs.store(self._conn, definition.spec_hash, definition.body, spec)
+            dag_rows.add_version(self._conn, row.version + 1, _version(file.file, definition))
+            file.note_version(row.dag_id, row.version + 1)
         before = self._spec_before(row, definition)
-        others = self._store_intervals(definition, before)
+        others = self._store_intervals(file, definition, before)
         if returned or _rhythm(before) != _rhythm(spec):
-            self._plan(spec, row.cursor, now, afresh=True)
+            self._plan(file, spec, row.cursor, now, afresh=True)
         elif others or _schedule(before) != _schedule(spec):
-            self._plan(spec, row.cursor, now)
+            self._plan(file, spec, row.cursor, now)
 
-    def _spec_before(self, row: _Row, definition: Definition) -> DagSpec:
+    def _spec_before(self, row: DagRow, definition: Definition) -> DagSpec:
         if row.spec_hash == definition.spec_hash:
             return definition.spec
         return decode(specs.load(self._conn, [row.spec_hash])[row.spec_hash])
 
-    def _add_version(self, definition: Definition, number: int) -> None:
-        specs.store(self._conn, definition.spec_hash, definition.body, definition.spec)
-        self._conn.execute(_ADD_VERSION, self._version(definition, number))
-        self._note_version(definition.spec.dag_id, number)
-
-    def _version(self, definition: Definition, number: int) -> dict[str, Any]:
-        """A version's columns."""
-        return {
-            "dag_id": definition.spec.dag_id,
-            "number": number,
-            "spec_hash": definition.spec_hash,
-            "code_hash": self._file.code_hash,
-            "code": definition.spec.code,
-            "modules": Jsonb(dict(self._file.places)),
-            "bundle": self._file.bundle,
-            "max_active_tasks": binding_run_limit(definition.spec),
-            "pools": Jsonb(pools_of(definition.spec)),
-        }
-
-    def _note_version(self, dag_id: str, number: int) -> None:
-        self._stored.versions[dag_id] = number
-        self._stored.written = True
-
-    def _store_intervals(self, definition: Definition, before: DagSpec) -> bool:
+    def _store_intervals(self, file: _File, definition: Definition, before: DagSpec) -> bool:
         """Keep the intervals of a timetable of the user's own; whether others come now."""
         dag_id, evaluation = definition.spec.dag_id, definition.evaluation
         if evaluation is not None:
             changed = dag_intervals.store(self._conn, dag_id, evaluation)
-            self._stored.written = self._stored.written or changed
+            file.stored.written = file.stored.written or changed
             return changed
         if isinstance(before.timetable, Custom):
             dag_intervals.forget(self._conn, [dag_id])
         return False
 
     def _plan(
-        self, spec: DagSpec, cursor: datetime | None, now: datetime, *, afresh: bool = False
+        self,
+        file: _File,
+        spec: DagSpec,
+        cursor: datetime | None,
+        now: datetime,
+        *,
+        afresh: bool = False,
     ) -> None:
         spec = dag_intervals.completed(self._conn, spec)
         if afresh or cursor is None:
             cursor = cursor_from_now(spec, cursor, now)
-        self._planned.append(_position(spec, cursor, now))
-
-    def _drop(self, dag_ids: Iterable[str]) -> None:
-        self._stored.vanished = _hide(self._conn, list(dag_ids))
-
-    def _finish(self, definitions: Mapping[str, Definition]) -> None:
-        stored = self._stored
-        schedule.move(self._conn, self._planned)
-        # What waits for a limit, or for the DAG to come back, is not woken by anything else.
-        wakeups.wake_named(self._conn, [("dag", dag_id) for dag_id in self._limits_moved])
-        failure = _conflict(self._file.path, stored.conflicts, definitions)
-        warnings = [*self._file.warnings, *_dry(definitions)]
-        file = self._file._replace(warnings=warnings)
-        put = dag_files.put(self._conn, file, failure, list(stored.conflicts))
-        stored.written = stored.written or put or bool(stored.vanished)
-        stored.wake = stored.wake or bool(self._planned or self._limits_moved)
+        file.planned.append(_position(spec, cursor, now))
 
 
-def _lock(conn: Conn, dag_ids: Iterable[str], paths: Sequence[str]) -> tuple[list[str], datetime]:
-    """The DAGs, which are locked now, and the database's time."""
-    values = {"dag_ids": list(dag_ids), "paths": list(paths)}
-    row = conn.execute(_LOCK, values).fetchone()
-    assert row is not None
-    return row[0], as_utc(row[1])
+def _in_order(files: Iterable[_File]) -> Iterator[tuple[str, _File]]:
+    """Each DAG and the file that defines it, in order of id, and of path within one id."""
+    pairs = [(dag_id, one.file.path, one) for one in files for dag_id in one.definitions]
+    for dag_id, _, file in sorted(pairs, key=lambda pair: pair[:2]):
+        yield dag_id, file
 
 
 def _position(spec: DagSpec, cursor: datetime | None, now: datetime) -> Position:
     return schedule.position(spec.dag_id, cursor, plan(spec, cursor, now))
 
 
-def _read(conn: Conn, dag_ids: Sequence[str]) -> dict[str, _Row]:
-    if not dag_ids:
-        return {}
-    fixed = len(_Row._fields) - 1
-    rows = conn.execute(_READ, {"dag_ids": list(dag_ids)})
-    return {row[0]: _Row._make((*row[:fixed], _Columns._make(row[fixed:]))) for row in rows}
+def _version(file: ParsedFile, definition: Definition) -> dict[str, Any]:
+    """A version's columns, but its number."""
+    return {
+        "dag_id": definition.spec.dag_id,
+        "spec_hash": definition.spec_hash,
+        "code_hash": file.code_hash,
+        "code": definition.spec.code,
+        "modules": dict(file.places),
+        "bundle": file.bundle,
+        "max_active_tasks": binding_run_limit(definition.spec),
+        "pools": pools_of(definition.spec),
+    }
 
 
-def _hide(conn: Conn, dag_ids: Sequence[str]) -> list[str]:
-    if not dag_ids:
-        return []
-    return sorted(row[0] for row in conn.execute(_HIDE, {"dag_ids": list(dag_ids)}))
-
-
-def _owners(conn: Conn, dag_ids: Sequence[str]) -> dict[str, str]:
-    return dict(conn.execute(_OWNERS, {"dag_ids": list(dag_ids)}))
-
-
-def _columns(file: ParsedFile, definition: Definition) -> _Columns:
+def _columns(file: ParsedFile, definition: Definition) -> Columns:
     spec = definition.spec
     owners = sorted({task.owner for task in spec.tasks})
-    return _Columns(
+    return Columns(
         bundle=file.bundle,
         file=file.path,
         line=definition.line,
@@ -362,7 +321,7 @@ def _schedule(spec: DagSpec) -> tuple[Any, ...]:
     return *_rhythm(spec), spec.start_date, spec.end_date
 
 
-def _limits(columns: _Columns) -> tuple[int, int | None]:
+def _limits(columns: Columns) -> tuple[int, int | None]:
     return columns.max_active_runs, columns.concurrency
 
 

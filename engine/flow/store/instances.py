@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flow.store import arrays
 from flow.store.connect import Conn
+from flow.task_reference import task_reference
 
 Key = tuple[int, str, tuple[int, ...]]
 """Of a task instance: run_key, task_id, map_path."""
@@ -30,7 +31,7 @@ class Instance(NamedTuple):
     @property
     def reference(self) -> str:
         """What names it within its run: `load`, `load[3]`."""
-        return self.task_id + "".join(f"[{index}]" for index in self.map_path)
+        return task_reference(self.task_id, self.map_path)
 
 
 # Tasks of unfinished runs, against the reports of workers, which take only a row's own lock.

@@ -18,8 +18,12 @@ where l.process_id = excluded.process_id or l.until < clock_timestamp() or not e
 returning path
 """
 
+# Locked in order of path too: another processor may be about to take several of them.
 _GIVE_BACK = """
-delete from parse_lease where path = any(%(paths)s::text[]) and process_id = %(process_id)s
+with mine as (
+  select path from parse_lease
+  where path = any(%(paths)s::text[]) and process_id = %(process_id)s order by path for update)
+delete from parse_lease l using mine where l.path = mine.path returning l.path
 """
 
 
@@ -31,12 +35,13 @@ def take(conn: Conn, process_id: int, paths: Collection[str], seconds: float) ->
     return {row[0] for row in conn.execute(_TAKE, values)}
 
 
-def give_back(conn: Conn, process_id: int, paths: Collection[str]) -> int:
-    """Give files back; how many of them were still this process's.
+def give_back(conn: Conn, process_id: int, paths: Collection[str]) -> set[str]:
+    """Give files back; those of them that were still this process's.
 
-    In the transaction that stores what a file defines it is the fence: what was taken over by
+    In the transaction that stores what files define it is the fence: what was taken over by
     another processor is that one's to store.
     """
     if not paths:
-        return 0
-    return conn.execute(_GIVE_BACK, {"process_id": process_id, "paths": sorted(paths)}).rowcount
+        return set()
+    values = {"process_id": process_id, "paths": sorted(paths)}
+    return {row[0] for row in conn.execute(_GIVE_BACK, values)}

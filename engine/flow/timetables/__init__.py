@@ -4,10 +4,10 @@ Nothing here does I/O or looks at a clock: callers pass `now`. Moments go in awa
 come out in UTC. A naive moment is a `ValueError`. All rules are on one page: flow-time(7).
 
 Three storeys: *ticks* are instants that a cron or a distance names (`ticks`, on `cron` and `zone`);
-*kinds* make intervals of them and answer what `kind.Kind` asks (`recurring`, `kinds`); `intervals`
-and `plan` are the questions that everybody else asks, of any kind. What DAG files write as
-`schedule=` becomes a kind by `schedule.parse`; the classes they may write stand where Airflow has
-them: `interval`, `trigger`, `events`, `simple`.
+*kinds* make intervals of them and answer what `kind.Kind` asks (`recurring` and `single` say how,
+`stored` which there are); `questions` and `plan` are what everybody else asks, of any kind. What
+DAG files write as `schedule=` becomes a kind by `schedule.parse`; the classes they may write stand
+where Airflow has them: `interval`, `trigger`, `events`, `simple`.
 
 What the scheduler stores is one moment for each DAG, the *cursor*: see `plan`.
 """
@@ -15,15 +15,18 @@ What the scheduler stores is one moment for each DAG, the *cursor*: see `plan`.
 from __future__ import annotations
 
 from flow.timetables.custom import Custom, Evaluation, Row
-from flow.timetables.intervals import (
+from flow.timetables.kind import Catchup, Interval, Kind
+from flow.timetables.plan import Planned, opening_cursor, plan_next
+from flow.timetables.questions import (
     interval_of,
     intervals_from,
     latest_complete,
     neighbours,
     next_interval,
 )
-from flow.timetables.kind import Catchup, Interval, Kind
-from flow.timetables.kinds import (
+from flow.timetables.schedule import parse
+from flow.timetables.single import Continuous, Never, Once
+from flow.timetables.stored import (
     CronInterval,
     CronTrigger,
     DeltaInterval,
@@ -31,9 +34,6 @@ from flow.timetables.kinds import (
     Events,
     Timetable,
 )
-from flow.timetables.plan import Planned, opening_cursor, plan_next
-from flow.timetables.schedule import parse
-from flow.timetables.single import Continuous, Never, Once
 
 __all__ = [
     "Catchup",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from flow.errors import InvalidDag
-from flow.timetables.kinds import Events
+from flow.timetables.stored import Events
 from flow.timetables.written import Written
 from flow.timetables.zone import as_utc, load_zone
 

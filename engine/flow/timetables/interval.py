@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
-from flow.timetables.kinds import CronInterval, DeltaInterval
 from flow.timetables.schedule import cron_expression
+from flow.timetables.stored import CronInterval, DeltaInterval
 from flow.timetables.written import Written, seconds_of, zone_or
 
 

@@ -22,15 +22,15 @@ class Recurring(msgspec.Struct, frozen=True, tag_field="kind"):
     alone: ClassVar[bool] = False
 
     def first_from(self, instant: datetime, anchor: datetime | None) -> Interval | None:
-        """The first interval that starts at or after `instant`."""
+        """As of any `Kind`; the two shapes below say how."""
         raise NotImplementedError
 
     def last_before(self, instant: datetime, anchor: datetime | None) -> Interval | None:
-        """The last interval that starts before `instant`."""
+        """As of any `Kind`; the two shapes below say how."""
         raise NotImplementedError
 
     def last_ended(self, now: datetime, anchor: datetime | None) -> Interval | None:
-        """The last interval with `end <= now`."""
+        """As of any `Kind`; the two shapes below say how."""
         raise NotImplementedError
 
     def earliest(self) -> Interval | None:
@@ -112,17 +112,17 @@ class Intervals(Recurring, frozen=True):
         raise NotImplementedError
 
     def first_from(self, instant: datetime, anchor: datetime | None) -> Interval | None:
-        """The first interval that starts at or after `instant`."""
+        """From the first tick at or after `instant`."""
         ticks = self.ticks(anchor)
         return _from_start(ticks, ticks.first_from(instant))
 
     def last_before(self, instant: datetime, anchor: datetime | None) -> Interval | None:
-        """The last interval that starts before `instant`."""
+        """From the last tick before `instant`."""
         ticks = self.ticks(anchor)
         return _from_start(ticks, ticks.last_before(instant))
 
     def last_ended(self, now: datetime, anchor: datetime | None) -> Interval | None:
-        """The last interval with `end <= now`."""
+        """Up to the last tick until `now`."""
         ticks = self.ticks(anchor)
         end = last_until(ticks, now)
         start = ticks.last_before(end) if end is not None else None
@@ -145,19 +145,19 @@ class Triggers(Recurring, frozen=True):
         raise NotImplementedError
 
     def first_from(self, instant: datetime, anchor: datetime | None) -> Interval | None:
-        """The first interval that starts at or after `instant`."""
+        """Up to the first tick a length or more after `instant`."""
         length = self.length()
         if instant > END - length:
             return None
         return _until(self.ticks(anchor).first_from(instant + length), length)
 
     def last_before(self, instant: datetime, anchor: datetime | None) -> Interval | None:
-        """The last interval that starts before `instant`."""
+        """Up to the last tick less than a length after `instant`."""
         length = self.length()
         return _until(self.ticks(anchor).last_before(min(instant, END - length) + length), length)
 
     def last_ended(self, now: datetime, anchor: datetime | None) -> Interval | None:
-        """The last interval with `end <= now`."""
+        """Up to the last tick until `now`."""
         return _until(last_until(self.ticks(anchor), now), self.length())
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from flow.errors import InvalidDag
 from flow.timetables.hashed import settle
-from flow.timetables.kinds import CronInterval, DeltaInterval, Timetable
 from flow.timetables.single import Continuous, Never, Once
+from flow.timetables.stored import CronInterval, DeltaInterval, Timetable
 from flow.timetables.written import Written, seconds_of
 from flow.timetables.zone import load_zone
 

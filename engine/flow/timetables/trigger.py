@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
-from flow.timetables.kinds import CronTrigger, DeltaTrigger
 from flow.timetables.schedule import cron_expression
+from flow.timetables.stored import CronTrigger, DeltaTrigger
 from flow.timetables.written import Written, seconds_of, zone_or
 
 _NONE = timedelta(0)

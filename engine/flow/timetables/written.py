@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta, tzinfo
 
 from flow.errors import InvalidDag
-from flow.timetables.kinds import Timetable
+from flow.timetables.stored import Timetable
 from flow.timetables.zone_names import zone_name
 
 

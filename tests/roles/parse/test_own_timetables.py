@@ -127,11 +127,51 @@ def test_they_are_listed_anew_before_they_run_out(folder: Folder) -> None:
 
 def test_with_enough_of_them_nobody_is_asked(folder: Folder) -> None:
     write(folder, catchup=False)
+    assert error(folder) is None
     parsed = folder.value("select parsed_at from dag_file")
-    evaluated = folder.value("select evaluated_at from dag_evaluation")
+    folder.conn.execute("update dag_evaluation set refresh_at = clock_timestamp()")
+    due = folder.value("select refresh_at from dag_evaluation")
+    folder.parse()
+    assert folder.value("select parsed_at from dag_file") == parsed
+    assert folder.value("select refresh_at from dag_evaluation") == due
+
+
+def test_a_rare_schedule_is_asked_again_when_half_of_its_intervals_are_used_up(
+    folder: Folder,
+) -> None:
+    """It never has as many as others, and that is no reason to import its file all the time."""
+    folder.write(
+        "own.py",
+        FILE.format(then="", schedule="Hourly()", catchup=True, tags=[]).replace(
+            "add(hours=1)", "add(years=1)"
+        ),
+    )
+    folder.parse(paused_at_creation=False)
+    listed = starts(folder)
+    assert 16 <= len(listed) < MOST_ROWS // 2
+    parsed = folder.value("select parsed_at from dag_file")
     evaluate_again(folder)
     assert folder.value("select parsed_at from dag_file") == parsed
-    assert folder.value("select evaluated_at from dag_evaluation") == evaluated
+    cursor = listed[len(listed) // 2 + 1]
+    folder.conn.execute("update dag set cursor_at = %s where dag_id = 'own'", (cursor,))
+    evaluate_again(folder)
+    assert len(starts(folder)) == len(listed) + 1, "as many again, after the last one with a run"
+
+
+def test_one_that_is_past_its_end_date_is_not_asked_any_more(folder: Folder) -> None:
+    folder.write(
+        "own.py",
+        FILE.format(then="", schedule="Hourly()", catchup=True, tags=[]).replace(
+            "catchup=True", "catchup=True, end_date=datetime(2024, 1, 1, 2)"
+        ),
+    )
+    folder.parse(paused_at_creation=False)
+    assert starts(folder) == hours(0, 3)
+    advance(folder, 3)
+    evaluate_again(folder)
+    folder.conn.execute("update dag_evaluation set refresh_at = clock_timestamp()")
+    with transaction(folder.conn, "test"):
+        assert dag_intervals.take_low(folder.conn) == set()
 
 
 def test_one_processor_takes_what_runs_low(folder: Folder) -> None:

@@ -27,8 +27,8 @@ def test_a_file_is_one_processors_at_a_time(folder: Folder) -> None:
     assert parse_leases.take(conn, first, ["/a"], 60.0) == {"/a"}, (
         "its own, after a lost connection"
     )
-    assert parse_leases.give_back(conn, second, ["/a", "/c"]) == 1
-    assert parse_leases.give_back(conn, first, ["/a"]) == 1
+    assert parse_leases.give_back(conn, second, ["/a", "/c"]) == {"/c"}
+    assert parse_leases.give_back(conn, first, ["/a"]) == {"/a"}
     assert parse_leases.take(conn, second, ["/a", "/b"], 60.0) == {"/a"}
 
 
@@ -39,8 +39,8 @@ def test_the_files_of_one_that_has_ended_or_is_late_are_free(folder: Folder) -> 
     parse_leases.take(conn, second, ["/b"], -1.0)
     processes.end(conn, first, "lost")
     assert parse_leases.take(conn, third, ["/a", "/b"], 60.0) == {"/a", "/b"}
-    assert parse_leases.give_back(conn, first, ["/a"]) == 0
-    assert parse_leases.give_back(conn, second, ["/b"]) == 0
+    assert parse_leases.give_back(conn, first, ["/a"]) == set()
+    assert parse_leases.give_back(conn, second, ["/b"]) == set()
 
 
 def test_what_another_one_has_is_left_to_it(folder: Folder) -> None:

@@ -37,15 +37,20 @@ def test_files_that_come_change_and_go_are_heard_of(tmp_path: Path) -> None:
     with Watch([tmp_path]) as watch:
         watch.renew()
         assert hears_after(watch, lambda: file.write_text("x = 1\n"))
-        for change in (
-            lambda: file.write_text("x = 2\n"),
-            lambda: file.rename(file.with_name("two.py")),
-            lambda: file.with_name("two.py").unlink(),
-            lambda: (tmp_path / "new").mkdir(),
+        two, new = file.with_name("two.py"), tmp_path / "new"
+        for change, where in (
+            (lambda: file.write_text("x = 2\n"), {file}),
+            (lambda: file.rename(two), {file, two}),
+            (two.unlink, {two}),
+            (new.mkdir, {new}),
         ):
-            watch.drain()
+            watch.take()
             change()
-            assert hears(watch)
+            heard_of: set[str] = set()
+            while not {str(path) for path in where} <= heard_of:
+                assert hears(watch)
+                heard_of |= watch.take()
+        assert not select.select([watch], [], [], 0)[0], "all has been taken"
 
 
 def test_a_folder_that_comes_later_or_is_replaced_is_watched_too(tmp_path: Path) -> None:
@@ -58,7 +63,7 @@ def test_a_folder_that_comes_later_or_is_replaced_is_watched_too(tmp_path: Path)
         folder.rename(tmp_path / "old")
         folder.mkdir()
         watch.renew()
-        watch.drain()
+        watch.take()
         assert hears_after(watch, lambda: (folder / "two.py").write_text(""))
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fair_places import first_place
 from flow.decide import UNIT, Shares, offsets
-from flow.decide.turns import LONGEST, first_place
+from flow.decide.turns import LONGEST
 
 FLOWS = "abcdef"
 

@@ -17,7 +17,8 @@ from flow import DAG
 from flow.authoring.serialise import to_spec
 from flow.errors import InvalidDag
 from flow.process import ahead
-from flow.process.messages import Evaluated, Parsed, ParseJob, SchedulePosition
+from flow.process.jobs import ParseJob
+from flow.process.messages import Evaluated, Parsed, SchedulePosition
 from flow.process.parse import run_parse
 from flow.timetables.base import DagRunInfo, DataInterval, Timetable
 from flow.timetables.custom import MOST_ROWS

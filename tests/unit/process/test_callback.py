@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flow.process.callback import run_callback
-from flow.process.messages import CallbackJob
+from flow.process.jobs import CallbackJob
 from support.jobs import Ended, dag_file, run, run_info
 
 BODY = """

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from flow.graph import decode
+from flow.process.jobs import ParseJob
 from flow.process.last_words import last_words
-from flow.process.messages import Parsed, ParseJob
+from flow.process.messages import Parsed
 from flow.process.parse import run_parse
 from support.jobs import Ended, run
 from support.runtime import MemoryRuntime

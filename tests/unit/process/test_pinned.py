@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from flow.process.code import code_hash, content_hash
-from flow.process.messages import CodeFound, TaskJob
+from flow.process.jobs import TaskJob
+from flow.process.messages import CodeFound
 from flow.process.pin import Pin, inside, on_this_host
 from flow.process.task import run_task
 from support.jobs import Child, Ended, dag_file, run, run_info, task_job

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from flow.process.messages import Rendered, RenderJob
+from flow.process.jobs import RenderJob
+from flow.process.messages import Rendered
 from flow.process.render import run_render
 from flow.process.task import run_task
 from support.jobs import dag_file, run, run_info, task_job

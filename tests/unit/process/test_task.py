@@ -13,7 +13,8 @@ import pytest
 
 from flow.authoring.runtime import FoundXCom
 from flow.errors import ProtocolError
-from flow.process.messages import Outcome, PullXCom, TaskJob
+from flow.process.jobs import TaskJob
+from flow.process.messages import Outcome, PullXCom
 from flow.process.task import run_task
 from support.jobs import Child, Ended, SocketLine, dag_file, run, run_info, task_job
 from support.runtime import MemoryRuntime

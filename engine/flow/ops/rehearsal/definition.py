@@ -17,7 +17,8 @@ from flow.ops.rehearsal.request import Target
 from flow.ops.stage import Interrupted, Output, Stage
 from flow.ops.suggest import did_you_mean
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
-from flow.process.messages import Parsed, ParseJob
+from flow.process.jobs import ParseJob
+from flow.process.messages import Parsed
 from flow.process.verdict import ImportedDag, ImportFailure, Limits, judge
 
 

@@ -18,7 +18,8 @@ from flow.ops.rehearsal.part import Part
 from flow.ops.stage import Happening, Interrupted, Output, Stage
 from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
-from flow.process.messages import CallbackJob, Outcome, RunInfo, TaskJob
+from flow.process.jobs import CallbackJob, RunInfo, TaskJob
+from flow.process.messages import Outcome
 from flow.states import RunState, TaskState
 
 _LAST_WORDS: Final = 5.0

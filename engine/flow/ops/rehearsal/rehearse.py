@@ -20,7 +20,7 @@ from flow.ops.rehearsal.play import Pace, Play, Script
 from flow.ops.rehearsal.request import Request
 from flow.ops.selection import select
 from flow.ops.stage import Stage
-from flow.process.messages import RunInfo
+from flow.process.jobs import RunInfo
 from flow.process.root import root_of
 from flow.process.verdict import Limits
 from flow.states import RunState

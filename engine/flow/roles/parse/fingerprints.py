@@ -53,12 +53,9 @@ class Fingerprints:
         return found
 
     def changed_since(self, paths: Iterable[str], moment: float) -> bool:
-        """Whether one of some files was seen to change after `moment` of the monotonic clock."""
-        for path in paths:
-            self.content(path)
-            if self._entries[path].changed_at > moment:
-                return True
-        return False
+        """Whether one of some files, as they were looked at last, was seen to change after `moment`
+        of the monotonic clock."""
+        return any(self._entries[path].changed_at > moment for path in paths)
 
     def keep(self, paths: set[str]) -> None:
         """Forget all other files."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from flow.process.archive import ARCHIVE, BROKEN_ARCHIVE, names_in
-from flow.roles.parse.ignore import Ignore
+from flow.roles.parse.ignore import NAMES, Ignore
 
-_CODE: Final = ".py"
+CODE: Final = ".py"
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class Scan:
     """What one look at the DAG folders found."""
 
     files: dict[str, str] = field(default_factory=dict)
-    """DAG folder by absolute path of the file, in order of path."""
+    """DAG folder by absolute path of the file."""
     illegible: list[str] = field(default_factory=list)
     """Paths that are not UTF-8, with the offending bytes escaped."""
     unreadable: dict[str, str] = field(default_factory=dict)
@@ -50,15 +50,51 @@ def scan(folders: Iterable[Path], *, regexp: bool = False) -> Scan:
     for folder in folders:
         root = os.path.abspath(folder)  # noqa: PTH100 - links stay as the user wrote them
         for path, is_link in _code_files(root, visited, found, Ignore(regexp=regexp)):
-            try:
-                path.encode()
-            except UnicodeEncodeError:
-                found.illegible.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
-            else:
+            if _is_utf8(path):
                 (linked if is_link else found.files).setdefault(path, root)
+            else:
+                found.illegible.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
     _add_links(found, linked)
     found.files = dict(sorted(found.files.items()))
     return found
+
+
+def hidden(path: str, folders: Iterable[Path]) -> bool:
+    """Whether a scan passes over a path because its name, or that of a folder of its, is hidden."""
+    root = _root_of(path, folders)
+    return root is not None and any(map(_is_hidden, Path(path).relative_to(root).parts))
+
+
+def root_of_new(path: str, folders: Iterable[Path], *, regexp: bool = False) -> str | None:
+    """The DAG folder with which a scan would find a new file; None: it would not, or only the scan
+    can tell, for there are links on the way."""
+    root = _root_of(path, folders)
+    if root is None or not _is_utf8(path):
+        return None
+    place, rules = root, Ignore(regexp=regexp)
+    for part in Path(path).relative_to(root).parts:
+        rules = rules.within(place, [n for n in NAMES if Path(place, n).exists()])
+        place = f"{place}{os.sep}{part}"
+        if Path(place).is_symlink() or rules.ignores(place, folder=place != path):
+            return None
+    return root
+
+
+def _root_of(path: str, folders: Iterable[Path]) -> str | None:
+    roots = (os.path.abspath(folder) for folder in folders)  # noqa: PTH100
+    return next((root for root in roots if path.startswith(root + os.sep)), None)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name == "__pycache__"
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _add_links(found: Scan, linked: dict[str, str]) -> None:
@@ -92,7 +128,7 @@ def _code_files(
             found.roots.append(root)
         rules = outer.within(folder, [entry.name for entry in entries])
         for entry in entries:
-            if entry.name.startswith(".") or entry.name == "__pycache__":
+            if _is_hidden(entry.name):
                 continue
             if _holds(entry.is_dir):
                 if not rules.ignores(entry.path, folder=True):
@@ -102,7 +138,7 @@ def _code_files(
 
 
 def _is_code(entry: os.DirEntry[str]) -> bool:
-    if entry.name.endswith(_CODE):
+    if entry.name.endswith(CODE):
         return _holds(entry.is_file)
     if not entry.name.endswith(ARCHIVE) or not _holds(entry.is_file):
         return False

@@ -13,8 +13,8 @@ from typing import Final, Self
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
 from flow.process.host import Host
+from flow.process.jobs import ParseJob
 from flow.process.last_words import LastWords, last_words
-from flow.process.messages import ParseJob
 from flow.process.verdict import Limits
 from flow.roles.parse.scratch import Scratch
 from flow.roles.parse.tail import Tail

@@ -10,7 +10,7 @@ from flow.store import dag_files, parse_leases
 from flow.store.connect import Conn, transaction
 from flow.store.dag_files import KnownFile
 
-AHEAD: Final = 8
+AHEAD: Final = 16
 """Files taken in one statement."""
 _FRESH: Final = 10.0
 """Seconds for which a file may wait here for a process."""
@@ -44,10 +44,10 @@ class Leases:
         """A held file as it was parsed last, by whomever: nobody has parsed it since."""
         return self._known.get(path)
 
-    def settle(self, path: str) -> bool:
-        """Give a file back within the transaction that stores it; False when it was taken over."""
-        self._forget([path])
-        return parse_leases.give_back(self._conn, self._holder(), [path]) == 1
+    def settle(self, paths: Collection[str]) -> set[str]:
+        """Give files back within the transaction that stores them; those that were held still."""
+        self._forget(paths)
+        return parse_leases.give_back(self._conn, self._holder(), paths)
 
     def give_back(self, paths: Collection[str]) -> None:
         """Give back files that need no import after all."""

@@ -7,26 +7,25 @@ import os
 import random
 import selectors
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
-from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage
 from flow.process.messages import GetVariable, Parsed
 from flow.process.pin import inside
-from flow.process.verdict import Limits
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
-from flow.roles.parse.answers import Read, answer
+from flow.roles.parse.answers import answer
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
 from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.leases import AHEAD, Leases
-from flow.roles.parse.plan import Attempt, Sight, State
+from flow.roles.parse.plan import Attempt, Plan, Sight, State
 from flow.roles.parse.queue import SLOW, Queue, Waiting
-from flow.roles.parse.storing import Storing, TakenOver
+from flow.roles.parse.reach import Reach
+from flow.roles.parse.settings import Settings
+from flow.roles.parse.storing import Storing
 from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
 from flow.store import dag_files, dag_intervals
@@ -39,39 +38,10 @@ _MOST_SWEEPS: Final = 3
 """Sweeps of `run_once`: a file that changes while it is imported is imported again."""
 _REST: Final = 4.0
 """Between two sweeps at least so many times the CPU of the last one, whatever changes."""
+_MANY: Final = 500
+"""Changes in one moment after which a sweep costs less than a look at each."""
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a DAG processor has to know. Durations in seconds."""
-
-    dsn: str
-    listen_dsn: str
-    version: str
-    folders: tuple[Path, ...]
-    read: Read
-    timeout: float = 60.0
-    memory: int = Limits().memory
-    """Bytes that one import may use: what it does beyond that would harm everybody on the host."""
-    interval: float = 30.0
-    processes: int = 2
-    paused_at_creation: bool = True
-    user: TaskUser | None = None
-    heartbeat: float = 5.0
-    lost_after: float = 300.0
-    timezone: str = "UTC"
-    """Zone of DAGs whose start date names none."""
-    regexp_ignore: bool = False
-    """`.airflowignore` files are lines of regular expressions, not like `.gitignore`."""
-    keep: Callable[[], Collection[int]] = tuple
-    """Processes that are no leftovers of an import, wherever they have moved up."""
-
-    @property
-    def limits(self) -> Limits:
-        """What one import may take."""
-        return Limits(self.timeout, self.memory)
 
 
 @dataclass(slots=True)
@@ -80,8 +50,8 @@ class Memory:
 
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     attempts: dict[str, Attempt] = field(default_factory=dict)
-    before: Collection[str] | None = None
-    """Files that the sweep before saw."""
+    before: set[str] | None = None
+    """Files that the sweep before saw, and that have come since."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Folders that the sweep before could not read, and why."""
 
@@ -108,6 +78,7 @@ class Parser:
         self._storing = Storing(conn, self._leases.settle, paused=settings.paused_at_creation)
         self._variables = Snapshot(settings.read)
         self._seen = Scan()
+        self._reach = Reach(settings.folders, regexp=settings.regexp_ignore)
         self._sweep_at = 0.0
         self._swept_at = 0.0
         self._rested_at = 0.0
@@ -122,6 +93,11 @@ class Parser:
         files, waiting = len(self._seen.files), len(self._queue)
         return f"parsing: {files} files, {waiting} waiting, {len(self._imports)} being imported"
 
+    @property
+    def busy(self) -> bool:
+        """Whether files wait to be parsed, or are being parsed."""
+        return bool(len(self._queue) or len(self._imports))
+
     def run_once(self) -> None:
         """Look at the folders, and parse until everything has been parsed, also by others."""
         sweeps = 0
@@ -131,7 +107,7 @@ class Parser:
             self.turn()
             with selectors.DefaultSelector() as selector:
                 selector.register(self, selectors.EVENT_READ)
-                while len(self._queue) or len(self._imports):
+                while self.busy:
                     wait(selector, self._turn_in())
                     self.turn()
                 if self._leases.refused:
@@ -144,6 +120,25 @@ class Parser:
     def sweep_soon(self) -> None:
         """Let `work` look at the folders as soon as it has rested from the last time."""
         self._sweep_at = max(time.monotonic(), self._rested_at)
+
+    def look_at(self, paths: Collection[str]) -> None:
+        """Let what should be parsed because of changes at some paths wait for it.
+
+        What that costs does not grow with the number of files. Whatever cannot be told from the
+        paths alone is left to a sweep.
+        """
+        before = self._memory.before
+        if before is None or len(paths) > _MANY:
+            self.sweep_soon()
+            return
+        self._store()  # else it would look as if it had not been parsed yet
+        files, complete = self._reach.of(paths, self._seen)
+        if files:
+            known = dag_files.some(self._conn, sorted(files))
+            self._add(plan.plan(self._sight(self._modules(files, known), known)))
+            before |= files
+        if not complete:
+            self.sweep_soon()
 
     def work(self) -> float:
         """Do all that is due; returns the seconds until something is due by itself."""
@@ -161,6 +156,7 @@ class Parser:
 
     def sweep(self) -> None:
         """Look at the folders once and let what should be parsed wait for it."""
+        self._store()  # else it would look as if it had not been parsed yet
         memory = self._memory
         began, used = time.monotonic(), time.process_time()
         self._sweep_at = began + self._settings.interval
@@ -171,11 +167,7 @@ class Parser:
         if planned.gone:
             self._storing.hide(planned.gone)
         self._refuse_illegible(known)
-        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
-        # Several processors start in different places, and so seldom want the same file.
-        random.shuffle(changed)
-        self._queue.add(changed)
-        self._queue.add(Waiting(path, again=True) for path in planned.again)
+        self._add(planned)
         if planned.gone:
             self._requeue_freed()
         self._evaluate_again()
@@ -193,17 +185,19 @@ class Parser:
                 self._settle(news)
         self._imports.stop_overdue()
         self._imports.give_way(SLOW, self._queue.yields)
-        while (waiting := self._queue.take()) is not None:
-            if not self._start(waiting):
-                self._queue.done(waiting.path)
+        self._start_next()
+        if self._storing.due_in() == 0.0 or not len(self._imports):
+            self._store()
+            self._start_next()
 
     def _turn_in(self) -> float:
         """Seconds until `turn` has something to do by itself."""
-        deadline = self._imports.next_deadline(SLOW)
-        heartbeat = self._registration.due_in()
-        return (
-            heartbeat if deadline is None else max(0.0, min(heartbeat, deadline - time.monotonic()))
-        )
+        moments = [self._registration.due_in()]
+        if (deadline := self._imports.next_deadline(SLOW)) is not None:
+            moments.append(max(0.0, deadline - time.monotonic()))
+        if (storing := self._storing.due_in()) is not None:
+            moments.append(storing)
+        return min(moments)
 
     def _answer(self, news: ChildMessage) -> None:
         message = news.message
@@ -214,24 +208,49 @@ class Parser:
             reply = answer(self._conn, message, self._settings.read)
         self._imports.host.reply(news.job_id, reply)
 
-    def _look(self, known: dict[str, KnownFile]) -> Sight:
-        """Read what the plan is made of."""
+    def _look(self, known: Mapping[str, KnownFile]) -> Sight:
+        """Read what the plan is made of, of all files."""
         memory, seen = self._memory, self._seen
         memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
-        modules = {path: plan.modules(path, memory.attempts, known) for path in seen.files}
-        keys = {path: plan.variables(path, memory.attempts, known) for path in seen.files}
+        modules = self._modules(seen.files, known)
+        self._reach.renew(modules)
+        missing = [path for path in known if path not in seen.files and self._is_missing(path)]
+        sight = self._sight(modules, known, missing)
+        memory.fingerprints.keep({*modules, *(p for ms in modules.values() for p in ms.values())})
+        return sight
+
+    def _modules(
+        self, paths: Iterable[str], known: Mapping[str, KnownFile]
+    ) -> dict[str, Mapping[str, str]]:
+        return {path: plan.modules(path, self._memory.attempts, known) for path in paths}
+
+    def _sight(
+        self,
+        modules: Mapping[str, Mapping[str, str]],
+        known: Mapping[str, KnownFile],
+        missing: Collection[str] = (),
+    ) -> Sight:
+        """What the plan is made of, of some files with their modules."""
+        memory = self._memory
+        keys = {path: plan.variables(path, memory.attempts, known) for path in modules}
         self._variables.look(self._conn, {key for some in keys.values() for key in some})
-        states = {path: self._state(path, modules[path], keys[path]) for path in seen.files}
-        memory.fingerprints.keep({*states, *(p for ms in modules.values() for p in ms.values())})
         return Sight(
-            states=states,
+            states={path: self._state(path, found, keys[path]) for path, found in modules.items()},
             known=known,
             attempts=memory.attempts,
-            missing=[p for p in known if p not in seen.files and self._is_missing(p)],
+            missing=missing,
             now=time.monotonic(),
             busy=self._queue.running,
             before=memory.before,
         )
+
+    def _add(self, planned: Plan) -> None:
+        """Let what is planned to be parsed wait for it."""
+        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
+        # Several processors start in different places, and so seldom want the same file.
+        random.shuffle(changed)
+        self._queue.add(changed)
+        self._queue.add(Waiting(path, again=True) for path in planned.again)
 
     def _state(self, path: str, modules: Mapping[str, str], keys: Collection[str]) -> State:
         stamps = self._variables.stamps(keys) if keys else {}
@@ -255,6 +274,12 @@ class Parser:
         if path in self._seen.illegible or self._seen.unseen(path):
             return False
         return self._seen.passed_over(path) or not os.path.lexists(path)
+
+    def _start_next(self) -> None:
+        """Start to import what there are processes for."""
+        while (waiting := self._queue.take()) is not None:
+            if not self._start(waiting):
+                self._queue.done(waiting.path)
 
     def _start(self, waiting: Waiting) -> bool:
         """Start to import a file; False when it needs none any more, or another one does it."""
@@ -282,7 +307,7 @@ class Parser:
         return True
 
     def _settle(self, imported: Imported) -> None:
-        """Store what an import found, unless it has to be done again."""
+        """Let what an import found be stored, unless it has to be done again."""
         waiting = self._queue.done(imported.path)
         if imported.gave_way:
             self._queue.add([waiting._replace(again=True)])
@@ -296,6 +321,7 @@ class Parser:
         root = self._seen.files.get(imported.path, "")
         modules = verdict.modules(parsed, root)
         fingerprints = self._memory.fingerprints
+        code_hash = fingerprints.code(imported.path, modules)
         if fingerprints.changed_since([imported.path, *modules.values()], imported.started):
             # Which of both states was imported? The next sweep sees a change and parses again.
             self._leases.give_back([imported.path])
@@ -303,7 +329,7 @@ class Parser:
             return
         file = ParsedFile(
             path=imported.path,
-            code_hash=fingerprints.code(imported.path, modules),
+            code_hash=code_hash,
             modules=modules,
             places=inside(modules, root),
             variables=imported.variables,
@@ -312,17 +338,22 @@ class Parser:
             output=imported.last.output or None,
             warnings=parsed.warnings,
         )
-        found = verdict.judge(imported, self._settings.limits)
-        self._remember(file, failed=isinstance(found, Failure))
-        try:
-            if self._storing.store(file, found):
-                self._requeue_freed()
-        except TakenOver:
-            log.warning("%s: another DAG processor has taken it over", file.path)
-            del self._memory.attempts[file.path]
+        self._storing.add(file, verdict.judge(imported, self._settings.limits))
+
+    def _store(self) -> None:
+        """Store what imports have found since the last time."""
+        settled = self._storing.store()
+        for found in settled.stored:
+            self._remember(found.file, failed=isinstance(found.result, Failure))
+        for path in settled.taken_over:
+            log.warning("%s: another DAG processor has taken it over", path)
+            self._memory.attempts.pop(path, None)
             self.sweep_soon()
+        if settled.gave_up:
+            self._requeue_freed()
 
     def _remember(self, file: ParsedFile, *, failed: bool) -> None:
+        self._reach.note(file.path, file.modules)
         state = State(file.code_hash, file.variables)
         before = self._memory.attempts.get(file.path)
         failures = before.failures if before is not None and before.state == state else 0

@@ -11,7 +11,8 @@ from typing import Final
 from flow.roles.hearing import Hearing
 from flow.roles.loop import Stop, keep_going, patience, wait
 from flow.roles.parse.imports import Imports
-from flow.roles.parse.parser import Memory, Parser, Settings
+from flow.roles.parse.parser import Memory, Parser
+from flow.roles.parse.settings import Settings
 from flow.roles.parse.succession import succeed
 from flow.roles.parse.watch import Watch
 from flow.roles.registration import Registration
@@ -75,8 +76,7 @@ def _serve(parser: Parser, settings: Settings, stop: Stop, manager: ServiceManag
                 manager.progress(parser.describe)
                 for key in wait(selector, seconds):
                     if key.fileobj is watch:
-                        watch.drain()
-                        parser.sweep_soon()
+                        parser.look_at(watch.take())
                     elif key.data is hearing and hearing.hear():
                         parser.sweep_soon()
                     elif key.fileobj is stop:

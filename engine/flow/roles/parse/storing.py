@@ -1,10 +1,15 @@
-"""Writing what imports have found: DAGs with their versions, or why a file has none."""
+"""Writing what imports have found: DAGs with their versions, or why a file has none.
+
+Where many files are imported at once, what they define is stored together: a transaction costs more
+than what one file writes in it.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Final
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, NamedTuple
 
 import psycopg
 
@@ -18,37 +23,76 @@ log = logging.getLogger(__name__)
 
 _COALESCE: Final = 0.1
 """Seconds between two notifications: thousands of new files wake schedulers ten times a second."""
+_MOST: Final = 16
+"""Files in one transaction."""
+_LONGEST_WAIT: Final = 0.1
+"""Seconds for which a file waits for others."""
 
 
-class TakenOver(Exception):
-    """Another processor imports this file by now: what this one has found does not count."""
+class Found(NamedTuple):
+    """A file, and what its import has found."""
+
+    file: ParsedFile
+    result: Failure | list[Definition]
+
+
+class Settled(NamedTuple):
+    """What became of files that were to be stored."""
+
+    stored: Sequence[Found] = ()
+    gave_up: bool = False
+    """One of them no longer defines an id that it had."""
+    taken_over: Sequence[str] = ()
+    """Another processor imports these by now: what this one has found does not count."""
 
 
 class Storing:
-    """`settle(path)` gives the file back in the transaction that stores it, and is its fence."""
+    """Files on their way to the database.
 
-    def __init__(self, conn: Conn, settle: Callable[[str], bool], *, paused: bool) -> None:
+    `settle(paths)` gives files back in the transaction that stores them, and is its fence: it says
+    which of them were held still.
+    """
+
+    def __init__(
+        self, conn: Conn, settle: Callable[[Collection[str]], set[str]], *, paused: bool
+    ) -> None:
         self._conn = conn
         self._settle = settle
         self._paused = paused
+        self._waiting: list[Found] = []
+        self._store_at = 0.0
         self._notifier = Notifier(_COALESCE)
 
-    def store(self, file: ParsedFile, found: Failure | list[Definition]) -> bool:
-        """Store what an import has found; whether ids were given up. Raises `TakenOver`."""
-        if isinstance(found, Failure):
-            self._store_failure(file, found)
-            return False
+    def add(self, file: ParsedFile, result: Failure | list[Definition]) -> None:
+        """Let `store` write what an import has found, together with that of others."""
+        if not self._waiting:
+            self._store_at = time.monotonic() + _LONGEST_WAIT
+        self._waiting.append(Found(file, result))
+
+    def due_in(self) -> float | None:
+        """Seconds until what waits is to be stored; None: nothing waits."""
+        if not self._waiting:
+            return None
+        if len(self._waiting) >= _MOST:
+            return 0.0
+        return max(0.0, self._store_at - time.monotonic())
+
+    def store(self) -> Settled:
+        """Store all that waits. What cannot be stored keeps nothing of the others back."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return Settled()
         try:
-            with transaction(self._conn, "parse.store"):
-                self._require(file.path)
-                stored = dags.store(self._conn, file, found, paused=self._paused)
-        except (psycopg.DataError, psycopg.IntegrityError, ValueError, OverflowError) as error:
-            # A DAG can be sound as a graph and still not fit, with a date too far away.
-            reason = " ".join(str(error).split())
-            self._store_failure(file, Failure(f"a DAG of this file cannot be stored: {reason}"))
-            return False
-        self._announce(file, stored)
-        return bool(stored.vanished)
+            return self._store(waiting)
+        except _UNFIT as error:
+            if len(waiting) == 1:
+                return self._store_unfit(waiting[0].file, error)
+        settled = [self._store_alone(one) for one in waiting]
+        return Settled(
+            [found for one in settled for found in one.stored],
+            any(one.gave_up for one in settled),
+            [path for one in settled for path in one.taken_over],
+        )
 
     def refuse(self, path: str, failure: Failure) -> None:
         """Store why a file is not imported at all."""
@@ -66,23 +110,46 @@ class Storing:
         """Send the notifications that are owed; seconds until the next one, None without any."""
         return self._notifier.pay(self._conn)
 
-    def _store_failure(self, file: ParsedFile, failure: Failure) -> None:
-        with transaction(self._conn, "parse.fail"):
-            self._require(file.path)
-            written = dag_files.put(self._conn, file, failure)
-        if written:
-            log.warning("%s: %s", file.path, failure.error)
+    def _store_alone(self, found: Found) -> Settled:
+        try:
+            return self._store([found])
+        except _UNFIT as error:
+            return self._store_unfit(found.file, error)
 
-    def _require(self, path: str) -> None:
-        if not self._settle(path):
-            raise TakenOver(path)
+    def _store_unfit(self, file: ParsedFile, error: Exception) -> Settled:
+        reason = " ".join(str(error).split())
+        failure = Failure(f"a DAG of this file cannot be stored: {reason}")
+        return self._store([Found(file, failure)], "parse.fail")
 
-    def _announce(self, file: ParsedFile, stored: Stored) -> None:
-        if stored.wake:
+    def _store(self, found: Sequence[Found], name: str = "parse.store") -> Settled:
+        with transaction(self._conn, name):
+            held = self._settle([one.file.path for one in found])
+            mine = [one for one in found if one.file.path in held]
+            stored = dags.store_all(self._conn, mine, paused=self._paused)
+        if any(one.wake for one in stored):
             self._notifier.send(self._conn, WAKE)
-        for dag_id, number in stored.versions.items():
-            log.info("%s: DAG %s, version %d", file.path, dag_id, number)
-        for dag_id in stored.vanished:
-            log.info("%s: DAG %s is not defined any more", file.path, dag_id)
-        for dag_id, owner in stored.conflicts.items():
-            log.warning("%s: DAG %s is refused, %s defines it", file.path, dag_id, owner)
+        for one, changed in zip(mine, stored, strict=True):
+            _announce(one, changed)
+        return Settled(
+            mine,
+            any(one.vanished for one in stored),
+            [one.file.path for one in found if one.file.path not in held],
+        )
+
+
+_UNFIT: Final = (psycopg.DataError, psycopg.IntegrityError, ValueError, OverflowError)
+"""A DAG can be sound as a graph and still not fit, with a date too far away."""
+
+
+def _announce(found: Found, stored: Stored) -> None:
+    path = found.file.path
+    if isinstance(found.result, Failure):
+        if stored.written:
+            log.warning("%s: %s", path, found.result.error)
+        return
+    for dag_id, number in stored.versions.items():
+        log.info("%s: DAG %s, version %d", path, dag_id, number)
+    for dag_id in stored.vanished:
+        log.info("%s: DAG %s is not defined any more", path, dag_id)
+    for dag_id, owner in stored.conflicts.items():
+        log.warning("%s: DAG %s is refused, %s defines it", path, dag_id, owner)

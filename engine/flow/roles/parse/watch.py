@@ -1,8 +1,8 @@
 """Hearing of changes in the DAG folders, so that nobody waits for the next sweep.
 
 A thread waits for the kernel's news and writes to a pipe, which belongs in the loop's selector. It
-only says that something happened: the sweep finds out what. What the kernel does not tell (changes
-on other hosts of a shared folder, folders beyond the limit of watches) is left to the slow sweep.
+says at which paths something has happened, not what. What the kernel does not tell (changes on
+other hosts of a shared folder, folders beyond the limit of watches) is left to the slow sweep.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Watch:
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
         self._reader, self._writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        os.set_blocking(self._writer, False)
+        self._changed: set[str] = set()
+        self._lock = threading.Lock()
         self._watched: dict[Path, _Identity] = {}
         self._stop: threading.Event | None = None
         self._thread: threading.Thread | None = None
@@ -47,13 +47,13 @@ class Watch:
     def fileno(self) -> int:
         return self._reader
 
-    def drain(self) -> None:
-        """Forget the news."""
-        try:
-            while os.read(self._reader, 4096):
-                pass
-        except BlockingIOError:
-            pass  # that was all
+    def take(self) -> set[str]:
+        """The paths at which something has changed since the last time."""
+        with self._lock:
+            changed, self._changed = self._changed, set()
+            if changed:
+                os.read(self._reader, 1)
+        return changed
 
     def renew(self) -> None:
         """Watch the folders that are there now; a folder that was replaced is another one."""
@@ -107,15 +107,19 @@ class Watch:
                 raise_interrupt=False,
                 ignore_permission_denied=True,
             )
-            for _ in changes:
-                os.write(self._writer, b"x")
-        except BlockingIOError:
-            pass  # the pipe is full of earlier news; the next sweep starts this thread anew
+            for some in changes:
+                self._tell({path for _, path in some})
         except (OSError, RuntimeError) as error:
             # Said once: without news there is still the sweep.
             if not self._failed:
                 log.warning("changes are only found by sweeps, not heard of: %s", error)
             self._failed = True
+
+    def _tell(self, paths: set[str]) -> None:
+        with self._lock:
+            if paths and not self._changed:
+                os.write(self._writer, b"x")
+            self._changed |= paths
 
 
 def heard(path: str) -> bool:

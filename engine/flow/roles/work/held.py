@@ -8,7 +8,8 @@ from typing import Final
 
 from flow.logs.files import callback_log_path, log_path
 from flow.process.ending import StopCause
-from flow.process.messages import CallbackJob, Done, Refused, RunInfo, TaskJob, ToChild
+from flow.process.jobs import CallbackJob, RunInfo, TaskJob
+from flow.process.messages import Done, Refused, ToChild
 from flow.process.pin import Pin, on_this_host
 from flow.process.root import root_of
 from flow.roles.work.settings import Settings

@@ -85,8 +85,8 @@ create table dag_interval (
 
 create table dag_evaluation (
   dag_id text primary key references dag on delete cascade,
-  evaluated_at timestamptz not null default clock_timestamp(),
   refresh_at timestamptz not null,         -- not evaluated again before, unless the file changes
+  low int not null check (low >= 0),       -- evaluated again when fewer intervals are to come
   dry boolean not null,                    -- the timetable has no interval after those stored
   error text,                              -- one line; the intervals stay as they are
   error_since timestamptz,
