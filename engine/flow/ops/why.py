@@ -118,7 +118,11 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
 def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
     """What a scheduler would decide now; with a complete view it asks only for the past."""
     facts = RunFacts(
-        now=clock.now(conn), logical_date=found.run.logical_date, started_at=found.run.started_at
+        now=clock.now(conn),
+        logical_date=found.run.logical_date,
+        started_at=found.run.started_at,
+        selected=None if found.selected is None else frozenset(found.selected),
+        ignores_past=found.ignores_past,
     )
     decision = decide(graph, facts, None, view)
     while decision.past:

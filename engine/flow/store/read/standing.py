@@ -50,7 +50,7 @@ class Workers(NamedTuple):
 
 
 class OfDag(NamedTuple):
-    """The runs of a DAG that have not ended, and what is said of its file."""
+    """The unfinished runs of a DAG that are in no backfill, and what is said of its file."""
 
     running: int
     unfinished: int
@@ -103,8 +103,10 @@ where role = 'work' and ended_at is null and not draining
 
 # Indexes run_unfinished and process_alive.
 _OF_DAG = """
-select (select count(*) from run where dag_id = d.dag_id and state = 'running'),
-  (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')),
+select (select count(*) from run where dag_id = d.dag_id and state = 'running'
+    and backfill_id is null),
+  (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')
+    and backfill_id is null),
   (select count(*) from process where role = 'schedule' and ended_at is null),
   d.pause_reason, d.file, f.error, f.error_since
 from dag d left join dag_file f on f.path = d.file
@@ -114,7 +116,7 @@ where d.dag_id = %(dag_id)s
 # Index run_unfinished; in the order in which they start.
 _RUNS_AHEAD = """
 select count(*) from run q join run r on r.run_key = %(run_key)s
-where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused
+where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused and q.backfill_id is null
   and (q.logical_date, q.run_key) < (r.logical_date, r.run_key)
 """
 
