@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from flow.errors import Conflict
 from flow.graph import Graph
-from flow.ops.deployment import Deployment
+from flow.ops.deployment import Change, Deployment
 from flow.ops.references import find_dag, load_graphs
 from flow.ops.run_ranges import Which, find_runs
 from flow.states import FINISHED, FINISHED_RUNS, OCCUPYING, RunState, TaskState
@@ -92,20 +92,28 @@ def cancel(
                 f"run {run.run_id!r} of DAG {dag_id!r} has ended: {run.state}",
                 f"to change its verdict, mark its tasks: flow tasks mark {dag_id} {run.run_id}",
             )
-        cancels = _look(conn, active)
-        if cancels and not dry_run:
-            _write(conn, cancels)
-            _wake(conn, dag_id, cancels)
-            for one in cancels:
-                shown = _shown(one)
-                change.log(
-                    f"{dag_id}/{shown.run_id}",
-                    {"state": shown.before.value},
-                    {"state": shown.after.value, "tasks": [*shown.stopped, *shown.skipped]},
-                )
-            change.tell(notify.STOP)
-            change.tell(notify.WAKE)
-    return Cancelling(dag_id, len(found), [_shown(one) for one in cancels])
+        done = end_now(conn, change, dag_id, active, dry_run=dry_run)
+    return Cancelling(dag_id, len(found), done)
+
+
+def end_now(
+    conn: Conn, change: Change, dag_id: str, active: Sequence[LockedRun], *, dry_run: bool
+) -> list[CancelledRun]:
+    """Cancel locked runs that have not ended, all of one DAG; what becomes of them."""
+    cancels = _look(conn, active)
+    shown = [_shown(one) for one in cancels]
+    if cancels and not dry_run:
+        _write(conn, cancels)
+        _wake(conn, dag_id, cancels)
+        for one in shown:
+            change.log(
+                f"{dag_id}/{one.run_id}",
+                {"state": one.before.value},
+                {"state": one.after.value, "tasks": [*one.stopped, *one.skipped]},
+            )
+        change.tell(notify.STOP)
+        change.tell(notify.WAKE)
+    return shown
 
 
 def _look(conn: Conn, active: Sequence[LockedRun]) -> list[_Cancel]:

@@ -1,4 +1,4 @@
-"""Waiting for the end of a run, by polling: only roles listen."""
+"""Waiting for the end of runs, by polling: only roles listen."""
 
 from __future__ import annotations
 
@@ -36,12 +36,19 @@ class Progress(NamedTuple):
 def follow(conn: Conn, found: FoundRun) -> Iterator[Progress]:
     """Yield how a run is coming on, whenever something may have changed, until it has ended."""
     graph = load_graph(conn, found.spec_hash)
-    while True:
-        seen, began = changes.counter(conn), time.monotonic()
+    for _ in looks(conn):
         progress = _look(conn, graph, found)
         yield progress
         if progress.over:
             return
+
+
+def looks(conn: Conn, pace: float = 0.0) -> Iterator[None]:
+    """Yield whenever something may have changed, at most every `pace` seconds; without end."""
+    while True:
+        seen, began = changes.counter(conn), time.monotonic()
+        yield
+        time.sleep(max(0.0, pace - (time.monotonic() - began)))
         while changes.counter(conn) == seen and time.monotonic() - began < LOOK:
             time.sleep(GLANCE)
 

@@ -99,7 +99,6 @@ order by backfill_id for share
 # Index run_of_backfill.
 _UNDER_WAY = """
 select run_key from run where backfill_id = %(backfill_id)s and state in ('queued', 'running')
-  and (state = 'queued' or not %(queued_only)s)
 """
 
 
@@ -151,7 +150,6 @@ def hold(conn: Conn, run_keys: Sequence[int]) -> None:
         conn.execute(_HOLD, {"run_keys": list(run_keys)})
 
 
-def under_way(conn: Conn, backfill_id: int, *, queued_only: bool = False) -> list[int]:
-    """Keys of the runs of a backfill that have not ended, or have not started."""
-    values = {"backfill_id": backfill_id, "queued_only": queued_only}
-    return [row[0] for row in conn.execute(_UNDER_WAY, values)]
+def under_way(conn: Conn, backfill_id: int) -> list[int]:
+    """Keys of the runs of a backfill that have not ended."""
+    return [row[0] for row in conn.execute(_UNDER_WAY, {"backfill_id": backfill_id})]
