@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.decide.unmade import InBackfill
 from flow.store.connect import Conn
 
 Value = int | str | list[int]
@@ -120,6 +121,21 @@ where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused and q.backfill
   and (q.logical_date, q.run_key) < (r.logical_date, r.run_key)
 """
 
+# Index backfill_of_interval; then the primary key, in which intervals stand in their order.
+_IN_BACKFILL = """
+select b.backfill_id, b.state = 'paused',
+  (select count(*) from run r where r.backfill_id = b.backfill_id and r.state = 'running'),
+  b.max_active_runs,
+  (select count(*) from backfill_interval o left join run r on r.run_key = o.run_key
+    where o.backfill_id = i.backfill_id and o.ordinal < i.ordinal and o.action <> 'skip'
+      and (o.run_key is null or r.state = 'queued'))
+from backfill_interval i join backfill b on b.backfill_id = i.backfill_id
+left join run own on own.run_key = i.run_key
+where i.active and i.dag_id = %(dag_id)s and i.data_interval_start = %(start)s
+  and i.action <> 'skip' and b.state <> 'cancelled'
+  and (i.run_key is null or own.state = 'queued')
+"""
+
 _CONCURRENCY = "select concurrency from dag where dag_id = %(dag_id)s"
 _RUN_NAME = "select dag_id || '/' || run_id from run where run_key = %(run_key)s"
 
@@ -169,6 +185,12 @@ def of_dag(conn: Conn, dag_id: str) -> OfDag:
 def runs_ahead(conn: Conn, run_key: int) -> int:
     """How many queued runs of its DAG start before a queued run."""
     return _number(conn, _RUNS_AHEAD, {"run_key": run_key})
+
+
+def in_backfill(conn: Conn, dag_id: str, start: datetime) -> InBackfill | None:
+    """The backfill in which the interval that starts then has not had its turn, or its run not."""
+    row = conn.execute(_IN_BACKFILL, {"dag_id": dag_id, "start": start}).fetchone()
+    return InBackfill._make(row) if row else None
 
 
 def _place(run_key: int, task: TaskNow) -> dict[str, Value]:
