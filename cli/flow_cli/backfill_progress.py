@@ -71,7 +71,7 @@ def in_words(details: Details, speed: Speed, now: float) -> str:
         parts.append(f"{backfill.failed} failed")
     if backfill.running:
         parts.append(f"{backfill.running} running")
-    if backfill.state != "running":
+    if backfill.state in ("paused", "cancelled"):
         parts.append(backfill.state)
     rate, left = speed.per_minute(ended, now), speed.left(ended, backfill.total, now)
     if rate is not None:

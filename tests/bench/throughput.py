@@ -9,7 +9,7 @@ zygote's modules can fork and reap, 8 at a time.
 
 from __future__ import annotations
 
-from harness import Aim, Results, deployment, main, medians
+from harness import Aim, Conn, Results, deployment, main, medians
 from imports import zygote_modules
 from runs import dag_files, run_once
 
@@ -43,8 +43,15 @@ with DAG(
 """
 SPAN = """
 select count(*), extract(epoch from max(ended_at) - min(queued_at))::float8
-from task where dag_id = 'many'
+from task where dag_id = %(dag_id)s
 """
+
+
+def rate(conn: Conn, dag_id: str, expected: int) -> tuple[float, float]:
+    """Tasks a second of a DAG whose runs have all ended, and the seconds that they took."""
+    tasks, seconds = conn.execute(SPAN, {"dag_id": dag_id}).fetchone() or (0, 0.0)
+    assert tasks == expected, f"{tasks} tasks ended, {expected} should have"
+    return tasks / seconds, seconds
 
 
 def measure(results: Results, reduced: bool) -> None:
@@ -59,10 +66,9 @@ def measure(results: Results, reduced: bool) -> None:
         flow.await_roles(conn, "schedule", "work")
         run_once(conn, "many")
         floors.append(flow.floor("fork", *fork, server=False))
-        tasks, seconds = conn.execute(SPAN).fetchone() or (0, 0.0)
-    assert tasks == runs * TASKS, f"{tasks} tasks ended, {runs * TASKS} should have"
-    rate = tasks / seconds
-    results.line(rate, "tasks/s", medians(floors, "per_s"), AIM, seconds=seconds, tasks=tasks)
+        tasks = runs * TASKS
+        per_s, seconds = rate(conn, "many", tasks)
+    results.line(per_s, "tasks/s", medians(floors, "per_s"), AIM, seconds=seconds, tasks=tasks)
 
 
 if __name__ == "__main__":

@@ -117,7 +117,9 @@ def test_what_cannot_be_filled(sales: World) -> None:
     sales.define("never", file="/dags/never.py")
     sales.define("loop", schedule="@continuous", max_active_runs=1, file="/dags/loop.py",
                  start_date=DAILY["start_date"])  # fmt: skip
+    sales.define("once", schedule="@once", file="/dags/once.py", start_date=DAILY["start_date"])
     for wish, error, text in [
+        (Wish("once", "2026-03-01"), UsageError, "has no intervals"),
         (Wish("nope", "2026-03-01"), NotFound, "no DAG 'nope'"),
         (Wish("never", "2026-03-01"), UsageError, "has no intervals"),
         (Wish("loop", "2026-03-01"), UsageError, "has no intervals"),

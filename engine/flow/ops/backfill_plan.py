@@ -21,7 +21,7 @@ from flow.graph import DagSpec, Graph
 from flow.graph.plan import intervals
 from flow.states import RunState
 from flow.store.read.backfills import Durations, IntervalRun
-from flow.timetables import Custom, Interval, Never
+from flow.timetables import Custom, Interval, Never, Once
 from flow.timetables.zone import as_utc, load_zone
 
 MOST: Final = 100_000
@@ -105,7 +105,7 @@ def find_intervals(
     Of a timetable of the user's own those are known that it has told ahead, and those that have got
     runs. Raises `UsageError` where there are none or too many.
     """
-    if isinstance(spec.timetable, Never) or spec.timetable.alone:
+    if isinstance(spec.timetable, Never | Once) or spec.timetable.alone:
         raise UsageError(
             f"the schedule of DAG {spec.dag_id!r} ({spec.timetable.words()}) has no intervals to "
             "fill",

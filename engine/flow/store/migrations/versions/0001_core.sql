@@ -2,7 +2,7 @@
 --
 -- Hot and history: rows of unfinished runs live in *_hot, rows of finished runs in *_history, which
 -- is partitioned by run_key; readers use the view over both. A run's rows move in the transaction
--- that ends it. Locks are taken in the order dag, run, pool, task, each by key.
+-- that ends it. Locks are taken in the order dag, backfill, run, pool, task, each by key.
 
 create sequence run_sequence;
 
