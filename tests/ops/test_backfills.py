@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
+import psycopg
 import pytest
 
 from flow.decide.backfill import Action
@@ -209,6 +211,30 @@ def test_a_selection_and_a_later_clear_of_what_it_passed_over(sales: World) -> N
     finish(sales)
     assert sales.states(run_id) == {"extract": "skipped", "load": "success", "report": "success"}
     assert sales.value("select backfill_id from run") is None
+
+
+def test_the_statements_of_making_one_do_not_depend_on_its_size(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.define("sales", **{**DAILY, "start_date": datetime(2024, 1, 1, tzinfo=UTC)})
+    execute, statements = psycopg.Cursor.execute, []
+
+    def counting(cursor: Any, statement: Any, *rest: Any, **more: Any) -> Any:
+        statements.append(statement)
+        return execute(cursor, statement, *rest, **more)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", counting)
+    costs = []
+    for start_, end, expected in (
+        ("2024-01-01", "2024-01-02", 2),
+        ("2024-01-03", "2025-01-01", 365),
+    ):
+        statements.clear()
+        made, _ = backfilling.create(world.deployment, Wish("sales", start_, end))
+        costs.append(len(statements))
+        assert made is not None
+        assert made.total == expected
+    assert costs[0] == costs[1]
 
 
 def test_pause_resume_and_cancel(sales: World) -> None:

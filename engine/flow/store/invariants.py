@@ -83,6 +83,10 @@ _RUNS_OWNED = f"""
 select {_RUN}, 'running, without a wake-up and without a task that anybody owns'
 from run r where r.run_key in ({FORGOTTEN_RUNS})
 union all
+select {_RUN}, 'is in a backfill that has ended: nobody starts it'
+from run r where r.backfill_id is not null and r.state = 'queued'
+  and not exists (select from backfill b where b.backfill_id = r.backfill_id and b.ended_at is null)
+union all
 select dag_id, 'has a run or a backfill to go on with, room for it, and no wake-up'
 from ({FORGOTTEN_DAGS}) as d
 union all
