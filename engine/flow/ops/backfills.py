@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -9,11 +10,12 @@ from flow.errors import Conflict, NotFound, UsageError
 from flow.ops.cancelling import CancelledRun, end_now
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, find_dags
-from flow.ops.waiting import looks
+from flow.ops.waiting import until_changed
 from flow.states import FINISHED_RUNS, BackfillState, RunState
 from flow.store import backfill_turns, backfills, notify, run_locks, wakeups
 from flow.store.connect import Conn
 from flow.store.read import backfills as stored
+from flow.store.read import changes
 from flow.store.read.backfills import Backfill, Interval
 from flow.store.read.page import Page
 from flow.timetables.zone import load_zone
@@ -67,13 +69,14 @@ def show(deployment: Deployment, backfill_id: int) -> Details:
 
 def follow(deployment: Deployment, backfill_id: int) -> Iterator[Details]:
     """Yield how a backfill is coming on, when something may have changed, until it has ended."""
-    details = show(deployment, backfill_id)
-    pace = PACE if len(details.intervals) < MANY else PACE_OF_MANY
-    for _ in looks(deployment.conn, pace):
+    while True:
+        seen = changes.counter(deployment.conn)
         details = show(deployment, backfill_id)
         yield details
         if details.backfill.ended_at is not None:
             return
+        time.sleep(PACE if len(details.intervals) < MANY else PACE_OF_MANY)
+        until_changed(deployment.conn, seen)
 
 
 def pause(deployment: Deployment, backfill_id: int) -> Backfill:
@@ -101,7 +104,7 @@ def cancel(
         if not keep_running:
             locked = run_locks.lock(conn, backfills.under_way(conn, backfill_id))
             active = [one for one in locked if RunState(one.state) not in FINISHED_RUNS]
-            runs = end_now(conn, change, before.dag_id, active, dry_run=dry_run)
+            runs = end_now(conn, change, active, dry_run=dry_run)
         if not dry_run:
             backfills.set_state(conn, backfill_id, BackfillState.CANCELLED)
             backfill_turns.end(conn, [backfill_id])

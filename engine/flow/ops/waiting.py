@@ -36,21 +36,20 @@ class Progress(NamedTuple):
 def follow(conn: Conn, found: FoundRun) -> Iterator[Progress]:
     """Yield how a run is coming on, whenever something may have changed, until it has ended."""
     graph = load_graph(conn, found.spec_hash)
-    for _ in looks(conn):
+    while True:
+        seen = changes.counter(conn)
         progress = _look(conn, graph, found)
         yield progress
         if progress.over:
             return
+        until_changed(conn, seen)
 
 
-def looks(conn: Conn, pace: float = 0.0) -> Iterator[None]:
-    """Yield whenever something may have changed, at most every `pace` seconds; without end."""
-    while True:
-        seen, began = changes.counter(conn), time.monotonic()
-        yield
-        time.sleep(max(0.0, pace - (time.monotonic() - began)))
-        while changes.counter(conn) == seen and time.monotonic() - began < LOOK:
-            time.sleep(GLANCE)
+def until_changed(conn: Conn, seen: int) -> None:
+    """Wait until something has changed since the counter was `seen`, or for `LOOK` seconds."""
+    began = time.monotonic()
+    while changes.counter(conn) == seen and time.monotonic() - began < LOOK:
+        time.sleep(GLANCE)
 
 
 def _look(conn: Conn, graph: Graph, found: FoundRun) -> Progress:
