@@ -126,6 +126,18 @@ ENTRIES = (
         "Let tasks run again, in one run or in all runs of a range.",
     ),
     Entry(
+        "backfill",
+        "flow_cli.commands.backfill",
+        Panel.REPAIR,
+        "Make the runs of past intervals, or do them again, so many at a time.",
+    ),
+    Entry(
+        "backfills",
+        "flow_cli.commands.backfills",
+        Panel.REPAIR,
+        "List, show, pause, resume and cancel backfills.",
+    ),
+    Entry(
         "test",
         "flow_cli.commands.test",
         Panel.CI,

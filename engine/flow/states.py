@@ -57,6 +57,15 @@ class RunType(StrEnum):
     ASSET = "asset"
 
 
+class BackfillState(StrEnum):
+    """State of a backfill. A paused one starts no run; a cancelled one makes none any more."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    DONE = "done"
+
+
 T = TaskState
 
 FINISHED: Final = frozenset({T.SUCCESS, T.FAILED, T.SKIPPED, T.UPSTREAM_FAILED, T.REMOVED})

@@ -76,3 +76,10 @@ def span(conn: Conn, dag_id: str) -> tuple[int, float]:
     """How many tasks of a DAG ended, and the seconds from the first one queued to the last end."""
     tasks, seconds = conn.execute(_SPAN, {"dag_id": dag_id}).fetchone() or (0, 0.0)
     return int(tasks), float(seconds)
+
+
+def rate(conn: Conn, dag_id: str, expected: int) -> tuple[float, float]:
+    """Tasks a second of a DAG whose runs have all ended, and the seconds that they took."""
+    tasks, seconds = span(conn, dag_id)
+    assert tasks == expected, f"{tasks} tasks ended, {expected} should have"
+    return tasks / seconds, seconds

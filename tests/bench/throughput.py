@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from harness import Aim, Results, deployment, main, medians
 from imports import zygote_modules
-from runs import dag_files, many, run_once, span
+from runs import dag_files, many, rate, run_once
 
 AIM = Aim(0.5, at_least=True, guard=0.08)
 SLOTS = 8
@@ -30,10 +30,9 @@ def measure(results: Results, reduced: bool) -> None:
         flow.await_roles(conn, "schedule", "work")
         run_once(conn, "many")
         floors.append(flow.floor("fork", *fork, server=False))
-        tasks, seconds = span(conn, "many")
-    assert tasks == runs * TASKS, f"{tasks} tasks ended, {runs * TASKS} should have"
-    rate = tasks / seconds
-    results.line(rate, "tasks/s", medians(floors, "per_s"), AIM, seconds=seconds, tasks=tasks)
+        tasks = runs * TASKS
+        per_s, seconds = rate(conn, "many", tasks)
+    results.line(per_s, "tasks/s", medians(floors, "per_s"), AIM, seconds=seconds, tasks=tasks)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ def long_id(kind: str) -> str:
     return f"{kind}_{kind[0] * 200}"[:200]
 
 
-DAG, TASK, RUN, POOL, VARIABLE, CONN = map(
-    long_id, ("dag", "task", "run", "pool", "variable", "conn")
+DAG, TASK, RUN, POOL, VARIABLE, CONN, FILLED = map(
+    long_id, ("dag", "task", "run", "pool", "variable", "conn", "filled")
 )
 
 
@@ -75,6 +75,16 @@ VERBS = {
         whole=(RUN, TASK),
         unknown=(DAG, RUN, "-t", "nope", "--dry-run"),
     ),
+    "backfill": Verb(
+        (FILLED, "--from", "2026-02-01", "--to", "2026-02-03", "--dry-run"),
+        whole=(FILLED,),
+        unknown=("nope", "--from", "2026-02-01"),
+    ),
+    "backfills list": Verb(whole=(FILLED,), unknown=("nope",)),
+    "backfills show": Verb(("1",), whole=(FILLED,), unknown=("99",)),
+    "backfills pause": Verb(("1",), whole=(FILLED,), unknown=("99",)),
+    "backfills resume": Verb(("1",), whole=(FILLED,), unknown=("99",)),
+    "backfills cancel": Verb(("1", "--dry-run"), whole=(FILLED,), unknown=("99", "--dry-run")),
     "logs": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "grid": Verb((DAG,), whole=(TASK,), unknown=("nope",)),
     "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),

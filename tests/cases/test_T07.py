@@ -37,8 +37,8 @@ BREAKS = [
     # A task's dates are forgotten.
     Break(
         "engine/flow/decide/run.py",
-        "            if outside is not None:\n",
-        "            if outside is None and spec.has_window:\n",
+        "            if passed_over is not None:\n",
+        "            if passed_over is None and spec.has_window:\n",
     ),
     # They end what comes after it, too.
     Break(

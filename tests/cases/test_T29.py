@@ -2,13 +2,15 @@
 
 Thirty past runs are cleared at once, beside a DAG with a thousand queued runs, with two schedulers.
 How many runs of a DAG are there at a time, and in which order they start, is judged from what their
-tasks mark; another DAG does not have to wait for any of them.
+tasks mark; another DAG does not have to wait for any of them. A backfill has a limit of its own,
+and its DAG's own runs start beside it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 
 import pytest
 
@@ -18,7 +20,7 @@ from cases.deployment import OVER, Deployment, deployed
 from flow.store.connect import connect
 from waiting import wait_until
 
-NEEDS = ["flow backfill"]  # has a limit of its own
+NEEDS: list[str] = []
 
 BREAKS = [
     # One run too many.
@@ -39,14 +41,30 @@ BREAKS = [
         '        rows.named.add(("dag", one.dag_id))  # a queued run may start\n',
         "",
     ),
+    # A backfill has one run too many.
+    Break(
+        "engine/flow/roles/schedule/backfilling.py",
+        "    return one.max_active_runs - counts",
+        "    return 1 + one.max_active_runs - counts",
+    ),
+    # The limit of the DAG counts the runs of its backfills.
+    Break(
+        "engine/flow/store/runs.py",
+        "select dag_id, count(*) filter (where state = 'running' and backfill_id is null),\n",
+        "select dag_id, count(*) filter (where state = 'running'),\n",
+    ),
 ]
 
 DAYS = 30
+AT_A_TIME = 3
 QUEUED = 1_000
 DAG = """
+    import os
     import time
     from flow import DAG, get_current_context, task
     from marks import mark
+
+    gate = os.path.join(os.environ.get("CASE_MARKS", "/"), "gate")
 
     def make(dag_id, **settings):
         with DAG(dag_id, default_args={"retries": 0}, **settings):
@@ -56,6 +74,8 @@ DAG = """
                 context = get_current_context()
                 mark(context["ds"] + ".start", dag_id)
                 time.sleep(0.2)
+                while dag_id == "filled" and not os.path.exists(gate):
+                    time.sleep(0.05)
                 mark(context["ds"] + ".end", dag_id)
 
             work()
@@ -64,6 +84,7 @@ DAG = """
     make("cleared", max_active_runs=1, **daily)
     make("crowded", max_active_runs=1, schedule=None)
     make("simple", schedule=None)
+    make("filled", max_active_runs=1, schedule="@daily", start_date="2026-01-01", catchup="none")
     """
 
 
@@ -72,7 +93,7 @@ def deployment() -> Iterator[Deployment]:
     with deployed({"worker.slots": 4}) as made:
         made.write("three.py", DAG)
         made.up("--schedulers", "2")
-        made.wait_for_dags("cleared", "crowded", "simple")
+        made.wait_for_dags("cleared", "crowded", "simple", "filled")
         yield made
 
 
@@ -125,6 +146,28 @@ def test_cleared_runs_go_one_by_one_and_the_oldest_first(deployment: Deployment)
     days = [f"2026-01-{day:02}" for day in range(1, DAYS + 1)]
     assert again == [f"{day}.{event}" for day in days for event in ("start", "end")]
     assert {run["state"] for run in runs(deployment, "cleared")} == {"success"}
+
+
+def test_a_backfill_has_a_limit_of_its_own(deployment: Deployment) -> None:
+    """Its DAG's own run does not wait for it, and has the limit of the DAG."""
+    days = ("--from", "2026-01-01", "--to", "2026-01-30", "--max-active-runs", str(AT_A_TIME))
+    backfill = str(deployment.ask("backfill", "filled", *days, "--yes")["id"])
+    own = [deployment.run("filled"), deployment.run("filled")]
+    wait_until(lambda: len(deployment.marks("filled")) == AT_A_TIME + 1, "all that may start")
+    found = Counter((run["state"], run["backfill_id"]) for run in runs(deployment, "filled"))
+    running = {("running", int(backfill)): AT_A_TIME, ("running", None): 1}
+    assert found == {**running, ("queued", None): 1}
+    (deployment.folder / "m" / "gate").touch()
+    wait_until(
+        lambda: deployment.ask("backfills", "show", backfill)["state"] == "done", "its end", pause=1
+    )
+    for run_id in own:
+        assert deployment.wait_for_run("filled", run_id)["state"] == "success"
+    events = [mark.event for mark in deployment.marks("filled")]
+    filled = [event for event in events if event.startswith("2026-01")]
+    assert len(set(filled)) == len(filled) == 2 * DAYS
+    steps = (1 if event.endswith(".start") else -1 for event in filled)
+    assert max(accumulate(steps)) == AT_A_TIME
 
 
 def test_nobody_waits_for_the_queue_of_another_dag(deployment: Deployment) -> None:

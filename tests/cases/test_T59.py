@@ -24,6 +24,7 @@ from cases.every_verb import (
     CONN,
     DAG,
     ELSEWHERE,
+    FILLED,
     POOL,
     RUN,
     TASK,
@@ -115,13 +116,21 @@ NOISY = f"""
 
     with DAG("waits", schedule=None):
         say()
+
+    # Its tasks wait for ever: there is no such pool.
+    with DAG("{FILLED}", schedule="@daily", start_date="2026-01-01", catchup="none"):
+        say.override(pool="nowhere")()
     """
 
 
-EMPTY_LISTS = ("dags list", "dags errors", "runs list", "vars list", "conns list", "db check")
+EMPTY_LISTS = (
+    *("dags list", "dags errors", "runs list", "backfills list"),
+    *("vars list", "conns list", "db check"),
+)
 
 CONFLICTS = (
     ("run", DAG, "--run-id", RUN),
+    ("backfill", FILLED, "--from", "2026-01-03", "--to", "2026-01-04", "--yes"),
     ("conns", "add", CONN, "--uri", "tcp://h"),
     ("init", "made-json"),
     ("vars", "import", "vars.json"),
@@ -177,8 +186,10 @@ def deployment(empty: Deployment, of_nothing: dict[str, Ended]) -> Deployment:
     started = empty.flow("up", "--detach")
     assert (started.code, started.out) == (0, ""), started.err
     empty.wait_for_roles("parse", "schedule", "work")
-    empty.wait_for_dags(DAG, "fails", "waits")
+    empty.wait_for_dags(DAG, FILLED, "fails", "waits")
     assert empty.run_to_end(DAG, "--run-id", RUN)["state"] == "success"
+    days = ("--from", "2026-01-01", "--to", "2026-01-03")
+    assert empty.ask("backfill", FILLED, *days, "--yes")["id"] == 1
     return empty
 
 

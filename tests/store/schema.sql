@@ -359,7 +359,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, holds boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean, backfill boolean, limited boolean)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, holds boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean, backfill boolean, selected text[], ignores_past boolean, priority integer, limited boolean)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -405,7 +405,7 @@ begin
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
     w.run_key, r.dag_id, v.spec_hash, r.paused, r.holds, r.logical_date, r.started_at, r.past_key,
-    r.chained, r.backfill_id is not null,
+    r.chained, r.backfill_id is not null, r.selected, r.ignores_past, r.priority,
     (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
@@ -444,6 +444,53 @@ ALTER TABLE public.audit ALTER COLUMN audit_id ADD GENERATED ALWAYS AS IDENTITY 
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.backfill (
+    backfill_id bigint NOT NULL,
+    dag_id text NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    tasks text[],
+    run_order text NOT NULL,
+    reprocess text NOT NULL,
+    version text NOT NULL,
+    max_active_runs integer NOT NULL,
+    conf text,
+    priority integer DEFAULT 0 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT backfill_check CHECK (((state <> 'done'::text) OR (ended_at IS NOT NULL))),
+    CONSTRAINT backfill_check1 CHECK (((state <> ALL (ARRAY['running'::text, 'paused'::text])) OR (ended_at IS NULL))),
+    CONSTRAINT backfill_max_active_runs_check CHECK ((max_active_runs >= 1)),
+    CONSTRAINT backfill_reprocess_check CHECK ((reprocess = ANY (ARRAY['none'::text, 'failed'::text, 'all'::text]))),
+    CONSTRAINT backfill_run_order_check CHECK ((run_order = ANY (ARRAY['oldest'::text, 'newest'::text]))),
+    CONSTRAINT backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'cancelled'::text, 'done'::text]))),
+    CONSTRAINT backfill_version_check CHECK ((version = ANY (ARRAY['latest'::text, 'run'::text])))
+);
+
+ALTER TABLE public.backfill ALTER COLUMN backfill_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.backfill_backfill_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.backfill_interval (
+    backfill_id bigint NOT NULL,
+    ordinal integer NOT NULL,
+    dag_id text NOT NULL,
+    data_interval_start timestamp with time zone NOT NULL,
+    data_interval_end timestamp with time zone NOT NULL,
+    action text NOT NULL,
+    note text,
+    run_key bigint,
+    active boolean NOT NULL,
+    CONSTRAINT backfill_interval_action_check CHECK ((action = ANY (ARRAY['create'::text, 'clear'::text, 'skip'::text]))),
+    CONSTRAINT backfill_interval_check CHECK (((action <> 'skip'::text) OR (note IS NOT NULL))),
+    CONSTRAINT backfill_interval_ordinal_check CHECK ((ordinal >= 1))
 );
 
 CREATE TABLE public.callback (
@@ -692,6 +739,9 @@ CREATE TABLE public.run (
     reason text,
     note text,
     backfill_id bigint,
+    selected text[],
+    ignores_past boolean DEFAULT false NOT NULL,
+    priority integer DEFAULT 0 NOT NULL,
     paused boolean DEFAULT false NOT NULL,
     holds boolean DEFAULT false NOT NULL,
     archived boolean DEFAULT false NOT NULL,
@@ -1075,6 +1125,12 @@ ALTER TABLE ONLY public.alembic_version
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
 
+ALTER TABLE ONLY public.backfill_interval
+    ADD CONSTRAINT backfill_interval_pkey PRIMARY KEY (backfill_id, ordinal);
+
+ALTER TABLE ONLY public.backfill
+    ADD CONSTRAINT backfill_pkey PRIMARY KEY (backfill_id);
+
 ALTER TABLE ONLY public.callback
     ADD CONSTRAINT callback_pkey PRIMARY KEY (callback_id);
 
@@ -1151,6 +1207,12 @@ CREATE INDEX audit_at ON public.audit USING btree (at);
 
 CREATE INDEX audit_target ON public.audit USING btree (target COLLATE "C");
 
+CREATE INDEX backfill_active ON public.backfill USING btree (dag_id) WHERE (ended_at IS NULL);
+
+CREATE UNIQUE INDEX backfill_of_interval ON public.backfill_interval USING btree (dag_id, data_interval_start) WHERE active;
+
+CREATE INDEX backfill_open ON public.backfill_interval USING btree (backfill_id, ordinal) WHERE ((action <> 'skip'::text) AND (run_key IS NULL));
+
 CREATE INDEX callback_taken ON public.callback USING btree (worker) WHERE (worker IS NOT NULL);
 
 CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE ((worker IS NULL) AND (given_up IS NULL));
@@ -1173,6 +1235,8 @@ CREATE INDEX run_ended ON public.run USING btree (ended_at) WHERE (state = ANY (
 
 CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);
 
+CREATE INDEX run_of_backfill ON public.run USING btree (backfill_id) WHERE ((backfill_id IS NOT NULL) AND (state = ANY (ARRAY['queued'::text, 'running'::text])));
+
 CREATE UNIQUE INDEX run_of_interval ON public.run USING btree (dag_id, data_interval_start) WHERE interval_run;
 
 CREATE INDEX run_queued ON public.run USING btree (dag_id, logical_date, run_key) WHERE (state = 'queued'::text);
@@ -1194,6 +1258,12 @@ CREATE INDEX task_unfinished ON public.task_hot USING btree (dag_id, run_key, st
 CREATE INDEX try_open ON public.try_hot USING btree (worker) WHERE (ended_at IS NULL);
 
 CREATE INDEX wakeup_due ON public.wakeup USING btree (kind, due_at, id);
+
+ALTER TABLE ONLY public.backfill
+    ADD CONSTRAINT backfill_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.backfill_interval
+    ADD CONSTRAINT backfill_interval_backfill_id_fkey FOREIGN KEY (backfill_id) REFERENCES public.backfill(backfill_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.dag_evaluation
     ADD CONSTRAINT dag_evaluation_dag_id_fkey FOREIGN KEY (dag_id) REFERENCES public.dag(dag_id) ON DELETE CASCADE;

@@ -101,6 +101,11 @@ def test_shares_of_dags_and_owners(world: World, scarce: str) -> None:
 def test_a_backfill_moves_and_does_not_hold_up_its_own_dag(world: World, scarce: str) -> None:
     for name in ("filled", "other"):
         world.add(wide(name, 30, pool=scarce, timetable=parse(None, "UTC")), due=False)
+        if name == "filled":
+            world.conn.execute(
+                """insert into backfill (dag_id, run_order, reprocess, version, max_active_runs,
+                     created_by) values ('filled', 'oldest', 'none', 'latest', 1, 'ann')"""
+            )
         world.conn.execute(
             """insert into run (dag_id, version, run_id, run_type, state, logical_date,
                  data_interval_start, data_interval_end, interval_run, backfill_id)

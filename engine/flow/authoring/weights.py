@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from flow.graph.index import Graph
-from flow.graph.spec import HIGHEST_PRIORITY
+from flow.graph.spec import HIGHEST_PRIORITY, LOWEST_PRIORITY
 
 HIGHEST: Final = HIGHEST_PRIORITY
-LOWEST: Final = -(2**31)
+LOWEST: Final = LOWEST_PRIORITY
 
 
 def priorities(

@@ -95,6 +95,9 @@ class Code(StrEnum):
     # a run that has not started
     ACTIVE_RUNS = "active_runs"
     RUNS_AHEAD = "runs_ahead"
+    BACKFILL_PAUSED = "backfill_paused"
+    BACKFILL_FULL = "backfill_full"
+    BACKFILL_TURN = "backfill_turn"
     # a run that does not exist, and anything that nobody moves
     DAG_PAUSED = "dag_paused"
     PAUSE_REASON = "pause_reason"
@@ -170,6 +173,10 @@ TEXTS: Final[dict[Code, str]] = {
     Code.CALLBACK_GIVEN_UP: "its {kind} callback was given up: {reason}",
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
     Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
+    Code.BACKFILL_PAUSED: "backfill {backfill} is paused: it goes on after flow backfills resume "
+    "{backfill}",
+    Code.BACKFILL_FULL: "backfill {backfill}: {used} of {limit} runs are running",
+    Code.BACKFILL_TURN: "backfill {backfill}: {ahead} of its intervals go first",
     Code.DAG_PAUSED: "the DAG is paused: no run of it is created or started",
     Code.PAUSE_REASON: "it was paused by Flow: {reason}",
     Code.DAG_GONE: "its file does not define the DAG any more: no run of it is created",

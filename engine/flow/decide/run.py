@@ -20,7 +20,7 @@ from flow.decide.reason import Reason
 from flow.decide.rules import Outlook, outlook, tally
 from flow.decide.stopping import deadline, stop_gate
 from flow.decide.view import View
-from flow.decide.window import outside_window
+from flow.decide.window import not_selected, outside_window
 from flow.graph.index import Graph
 from flow.graph.spec import TaskSpec
 from flow.states import FINISHED, HELD, WAITING, RunState, TaskState
@@ -37,6 +37,10 @@ class RunFacts(NamedTuple):
     """What the windows of its tasks are compared with; None: none of them binds."""
     started_at: datetime | None = None
     """From when its time limit counts; None: there is none."""
+    selected: frozenset[str] | None = None
+    """The tasks that are to run; None: all of them."""
+    ignores_past: bool = False
+    """Its tasks wait for no past."""
 
 
 class TaskChange(NamedTuple):
@@ -259,10 +263,10 @@ class _Step:
         if found is Outlook.WAIT:
             return False
         if found is Outlook.RUN:
-            outside = outside_window(spec, self.run.logical_date)
-            if outside is not None:
+            passed_over = self._passed_over(spec)
+            if passed_over is not None:
                 self.new[task_id] = TaskState.SKIPPED
-                self.reasons[task_id] = outside
+                self.reasons[task_id] = passed_over
                 return True
             if self._past_holds(spec):
                 return False
@@ -275,6 +279,10 @@ class _Step:
         self.reasons[task_id] = reason
         return True
 
+    def _passed_over(self, spec: TaskSpec) -> str | None:
+        """Why the run passes a task over whose turn has come; None: it does not."""
+        return not_selected(spec, self.run.selected) or outside_window(spec, self.run.logical_date)
+
     def _skip(self, spec: TaskSpec, reason: str) -> bool:
         """Skip a task, unless it is to wait for its past before that; whether it was skipped."""
         if spec.wait_for_past_depends_before_skipping and self._past_holds(spec):
@@ -285,7 +293,7 @@ class _Step:
 
     def _past_holds(self, spec: TaskSpec) -> bool:
         """Whether a task has to wait for its past, or for a look at it."""
-        if not spec.depends_on_past:
+        if not spec.depends_on_past or self.run.ignores_past:
             return False
         past = self.view.past
         if past is None or not past.knows(spec.task_id):
@@ -338,17 +346,15 @@ class _Step:
         return outlook(spec.trigger_rule, tally(states))
 
     def _maybe_passed_over(self, task_id: str) -> list[str]:
-        """Upstream tasks that were skipped, and not by choice, in a run outside of their window."""
-        windowed = self.graph.windowed
-        if not windowed:
+        """Upstream tasks that were skipped, and not by choice, in a run that passes them over."""
+        if not self.graph.windowed and self.run.selected is None:
             return []
         return [
             id
             for id in self.graph.tasks[task_id].upstream
-            if id in windowed
-            and self.state(id) is TaskState.SKIPPED
+            if self.state(id) is TaskState.SKIPPED
             and id not in self._skipped_by
-            and outside_window(self.graph.tasks[id], self.run.logical_date) is not None
+            and self._passed_over(self.graph.tasks[id]) is not None
         ]
 
     def _may_be_over(self, looked_at: set[str]) -> bool:

@@ -32,6 +32,16 @@ class DagFacts(NamedTuple):
     import_error_since: datetime | None = None
 
 
+class InBackfill(NamedTuple):
+    """How the backfill stands that an interval is in: its running runs, and who goes before it."""
+
+    backfill_id: int
+    paused: bool
+    running: int
+    max_active_runs: int
+    ahead: int
+
+
 def why_no_run(spec: DagSpec, dag: DagFacts, start: datetime | None, now: datetime) -> list[Reason]:
     """Why there is no run of the interval that starts at `start`; None: no newer run than there is.
 
@@ -90,6 +100,22 @@ def why_no_room(dag: DagFacts) -> list[Reason]:
         return []
     facts = {"used": dag.running, "limit": dag.max_active_runs}
     return [Reason(Code.ACTIVE_RUNS, facts, refers_to=dag.dag_id)]
+
+
+def why_no_turn(backfill: InBackfill) -> list[Reason]:
+    """Why an interval of a backfill has not got its run yet, or the run not started."""
+    reasons = []
+    name = {"backfill": backfill.backfill_id}
+    where = f"backfill:{backfill.backfill_id}"
+    if backfill.paused:
+        reasons.append(Reason(Code.BACKFILL_PAUSED, name, refers_to=where))
+    if backfill.running >= backfill.max_active_runs:
+        facts = {**name, "used": backfill.running, "limit": backfill.max_active_runs}
+        reasons.append(Reason(Code.BACKFILL_FULL, facts, refers_to=where))
+    if backfill.ahead:
+        facts = {**name, "ahead": backfill.ahead}
+        reasons.append(Reason(Code.BACKFILL_TURN, facts, refers_to=where))
+    return reasons
 
 
 def _next(spec: DagSpec, dag: DagFacts, planned: Planned | None, now: datetime) -> list[Reason]:

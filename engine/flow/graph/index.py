@@ -8,7 +8,13 @@ from heapq import heapify, heappop, heappush
 
 import msgspec
 
-from flow.graph.spec import DagSpec, TaskSpec, TriggerRule
+from flow.graph.spec import (
+    HIGHEST_PRIORITY,
+    LOWEST_PRIORITY,
+    DagSpec,
+    TaskSpec,
+    TriggerRule,
+)
 
 
 def starts_a_run(task: TaskSpec) -> bool:
@@ -19,6 +25,14 @@ def starts_a_run(task: TaskSpec) -> bool:
 def limits_itself(task: TaskSpec) -> bool:
     """Whether a task has a limit of its own, within a run or over all runs."""
     return task.max_active_tis_per_dagrun is not None or task.max_active_tis_per_dag is not None
+
+
+def prioritised(task: TaskSpec, more: int) -> TaskSpec:
+    """A task with so much more priority, as far as that goes."""
+    if not more:
+        return task
+    priority = max(LOWEST_PRIORITY, min(HIGHEST_PRIORITY, task.priority + more))
+    return msgspec.structs.replace(task, priority=priority)
 
 
 def pools_of(spec: DagSpec) -> dict[str, int]:

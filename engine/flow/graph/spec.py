@@ -16,6 +16,7 @@ import msgspec
 from flow.timetables import Never, Timetable
 
 HIGHEST_PRIORITY = 2**31 - 1
+LOWEST_PRIORITY = -(2**31)
 """What the weights of a DAG can add up to at most: the greatest int32."""
 DEFAULT_POOL = "default_pool"
 DEFAULT_QUEUE = "default"

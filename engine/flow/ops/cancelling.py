@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from flow.ops import run_endings
-from flow.ops.deployment import Deployment
+from flow.ops.deployment import Change, Deployment
 from flow.ops.run_endings import Ending
 from flow.ops.run_ranges import RunName, Which, find_runs
 from flow.ops.run_targets import Targeted, lock_active, lock_targets
 from flow.states import FINISHED, HELD, RunState, TaskState
 from flow.store import audit
+from flow.store.connect import Conn
+from flow.store.run_locks import LockedRun
 
 REASON: Final = "cancelled"
 """How the reason of a cancelled run begins."""
@@ -61,18 +63,26 @@ def cancel(
     with deployment.change("runs.cancel") as change:
         found = find_runs(conn, dag, which, only)
         active = lock_active(conn, found, which, "to change its verdict, mark it: flow runs mark")
-        endings = [_ending(one) for one in lock_targets(conn, active, None)]
-        cancelled = [_shown(one) for one in endings]
-        if endings and not dry_run:
-            run_endings.write(conn, endings, f"{REASON} by {audit.os_user()}")
-            run_endings.wake(conn, change, endings)
-            for shown in cancelled:
-                change.log(
-                    f"{shown.dag_id}/{shown.run_id}",
-                    {"state": shown.before.value},
-                    {"state": shown.after.value, "tasks": [*shown.stopped, *shown.skipped]},
-                )
+        cancelled = end_now(conn, change, active, dry_run=dry_run)
     return Cancelling(len(found), cancelled)
+
+
+def end_now(
+    conn: Conn, change: Change, active: Sequence[LockedRun], *, dry_run: bool
+) -> list[CancelledRun]:
+    """Cancel locked runs that have not ended; what becomes of them."""
+    endings = [_ending(one) for one in lock_targets(conn, active, None)]
+    cancelled = [_shown(one) for one in endings]
+    if endings and not dry_run:
+        run_endings.write(conn, endings, f"{REASON} by {audit.os_user()}")
+        run_endings.wake(conn, change, endings)
+        for shown in cancelled:
+            change.log(
+                f"{shown.dag_id}/{shown.run_id}",
+                {"state": shown.before.value},
+                {"state": shown.after.value, "tasks": [*shown.stopped, *shown.skipped]},
+            )
+    return cancelled
 
 
 def _ending(of: Targeted) -> Ending:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from flow.graph import Graph, TaskSpec
+from flow.graph.index import prioritised
 from flow.ops.selection import Selected
 from flow.states import FINISHED, FINISHED_RUNS, OCCUPYING, RunState, TaskState
 from flow.store.instances import Instance, Key
@@ -114,7 +115,7 @@ def plan(
         stays=_stays(target.graph, rows, chosen),
     )
     waiting = [
-        (one.run_key, target.graph.tasks[one.task_id])
+        (one.run_key, prioritised(target.graph.tasks[one.task_id], found.priority))
         for one in rows
         if one.state == TaskState.SCHEDULED
         and one.key not in chosen

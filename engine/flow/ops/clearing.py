@@ -16,6 +16,7 @@ from flow.ops.task_references import TaskReference
 from flow.states import TaskState
 from flow.store import (
     audit,
+    backfills,
     clearing,
     gates,
     instances,
@@ -92,6 +93,7 @@ def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None)
     with deployment.change("clear") as change:
         dag = _dag(conn, wish.dag_id)
         found = confirmed.looked_at if confirmed else find_runs_of(conn, dag, wish.which)
+        backfills.hold(conn, [one.run_key for one in found])
         found = _lock(conn, found)
         planned = _plan(conn, dag, found, wish, lock=True)
         done = _shown(dag, found, planned)
@@ -253,12 +255,18 @@ def _write(conn: Conn, planned: Sequence[Planned]) -> None:
     runs.reopen(conn, [one.found.run_key for one in planned if one.finished])
     moved = [one for one in planned if one.shown.version != one.shown.version_before]
     runs.repin(conn, {one.found.run_key: one.shown.version for one in moved})
+    runs.select(conn, ((one.found.run_key, id) for one in planned for id in _opened(one)))
     restarts = {key: worker for one in planned for key, worker in one.restarts.items()}
     cleared = (one.key for run in planned for one in run.instances)
     clearing.restart(conn, restarts, reason)
     clearing.clear(conn, [key for key in cleared if key not in restarts], reason)
     _drop(conn, moved)
     tasks.renew(conn, [waiting for run in moved for waiting in run.waiting])
+
+
+def _opened(run: Planned) -> set[str]:
+    """Tasks that are to run, also where the run was made for others only."""
+    return {one.task_id for one in run.instances} | set(run.shown.added)
 
 
 def _drop(conn: Conn, moved: Sequence[Planned]) -> None:

@@ -1,4 +1,4 @@
-"""Waiting for the end of a run, by polling: only roles listen."""
+"""Waiting for the end of runs, by polling: only roles listen."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from flow.decide import Decision, RunFacts, TaskFacts, View, decide
 from flow.decide.endings import code_of
 from flow.decide.explain import causes
 from flow.decide.reason import Code, Reason
-from flow.decide.unmade import DagFacts, why_no_run
+from flow.decide.unmade import DagFacts, why_no_run, why_no_turn, why_stopped
 from flow.errors import NotFound
 from flow.graph import Graph
 from flow.graph.plan import intervals
@@ -103,7 +103,13 @@ def _of_absence(conn: Conn, dag: StoredDag, reference: str | None) -> Answer:
         asked = parse_date(reference, load_zone(dag.timezone), now)
         first = next(intervals(spec, asked.start), None) if asked.whole_day else None
         start = first.start if first is not None and first.start < asked.end else asked.start
-    reasons = why_no_run(spec, _facts(conn, dag), start, now)
+    facts = _facts(conn, dag)
+    backfill = standing.in_backfill(conn, dag.dag_id, start) if start is not None else None
+    if backfill is None:
+        reasons = why_no_run(spec, facts, start, now)
+    else:
+        stopped = why_stopped(facts._replace(paused=False))
+        reasons = [*stopped, *why_no_turn(backfill)] or [Reason(Code.DUE)]
     return _answer(dag, None, None, Verdict.MISSING, reasons)
 
 
@@ -126,7 +132,11 @@ def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
 def _decide(conn: Conn, found: FoundRun, graph: Graph, view: View) -> Decision:
     """What a scheduler would decide now; with a complete view it asks only for the past."""
     facts = RunFacts(
-        now=clock.now(conn), logical_date=found.run.logical_date, started_at=found.run.started_at
+        now=clock.now(conn),
+        logical_date=found.run.logical_date,
+        started_at=found.run.started_at,
+        selected=None if found.selected is None else frozenset(found.selected),
+        ignores_past=found.ignores_past,
     )
     decision = decide(graph, facts, None, view)
     while decision.past:

@@ -11,7 +11,7 @@ from flow.decide import Candidate, Decision, View
 from flow.decide.endings import why_busy, why_ended
 from flow.decide.explain import why_open, why_unrun
 from flow.decide.reason import Code, Fact, Reason
-from flow.decide.unmade import DagFacts, why_no_room, why_stopped
+from flow.decide.unmade import DagFacts, why_no_room, why_no_turn, why_stopped
 from flow.graph import Graph
 from flow.graph.index import binding_run_limit
 from flow.ops.limits import why_limited
@@ -114,10 +114,14 @@ def why_not_called(run: OpenRun, task_id: str | None, path: Sequence[int] = ()) 
 
 
 def why_not_started(conn: Conn, run: OpenRun) -> list[Reason]:
-    """What a queued run waits for."""
-    reasons = why_stopped(run.dag)
-    if run.found.paused:
-        reasons.append(Reason(Code.RUN_PAUSED, refers_to=run.name))
+    """What a queued run waits for: one of a backfill for that, any other for its DAG."""
+    made = run.found.run
+    paused = [Reason(Code.RUN_PAUSED, refers_to=run.name)] if run.found.paused else []
+    backfill = standing.in_backfill(conn, made.dag_id, made.data_interval_start)
+    if made.backfill_id is not None and backfill is not None:
+        stopped = why_stopped(run.dag._replace(paused=False))
+        return [*stopped, *paused, *why_no_turn(backfill)] or [Reason(Code.DUE)]
+    reasons = [*why_stopped(run.dag), *paused]
     reasons += why_no_room(run.dag)
     ahead = standing.runs_ahead(conn, run.found.run_key)
     if ahead:

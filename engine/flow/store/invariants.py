@@ -52,21 +52,43 @@ where r.state = 'running' and not r.paused
   and not exists (select from run p where p.run_key = r.past_key and p.state <> 'success')
 """
 
-# DAGs with a queued run, room for it, and no wake-up.
+# DAGs with a queued run, room for it, and no wake-up; and those with a backfill that has room and
+# something to start, or nothing left and no end. Indexes run_unfinished, backfill_active,
+# run_of_backfill, backfill_open.
 FORGOTTEN_DAGS: Final = """
 select d.dag_id from dag d
-where not d.paused
-  and exists (select from run r where r.dag_id = d.dag_id and r.state = 'queued' and not r.paused)
-  and (select count(*) from run r where r.dag_id = d.dag_id and r.state = 'running')
-    < d.max_active_runs
-  and not exists (select from wakeup w where w.kind = 'dag' and w.name = d.dag_id)
+where not exists (select from wakeup w where w.kind = 'dag' and w.name = d.dag_id)
+  and (not d.paused
+    and exists (select from run r where r.dag_id = d.dag_id and r.state = 'queued' and not r.paused
+      and r.backfill_id is null)
+    and (select count(*) from run r where r.dag_id = d.dag_id and r.state = 'running'
+      and r.backfill_id is null) < d.max_active_runs
+  or exists (
+    select from backfill b, lateral (
+      select count(*) filter (where r.state = 'running') as running,
+        count(*) filter (where r.state = 'queued' and not r.paused) as queued,
+        count(*) as unfinished
+      from run r where r.backfill_id = b.backfill_id and r.state in ('queued', 'running')) as r,
+    lateral (
+      select b.state <> 'cancelled' and exists (select from backfill_interval i
+        where i.backfill_id = b.backfill_id and i.action <> 'skip' and i.run_key is null)
+        as is_there) as rest
+    where b.dag_id = d.dag_id and b.ended_at is null and (
+      r.unfinished = 0 and not rest.is_there
+      or b.state <> 'paused' and r.running < b.max_active_runs
+        and (r.queued > 0 or rest.is_there and d.present))))
 """
 
 _RUNS_OWNED = f"""
 select {_RUN}, 'running, without a wake-up and without a task that anybody owns'
 from run r where r.run_key in ({FORGOTTEN_RUNS})
 union all
-select dag_id, 'has a queued run and room for it, and no wake-up' from ({FORGOTTEN_DAGS}) as d
+select {_RUN}, 'is in a backfill that has ended: nobody starts it'
+from run r where r.backfill_id is not null and r.state = 'queued'
+  and not exists (select from backfill b where b.backfill_id = r.backfill_id and b.ended_at is null)
+union all
+select dag_id, 'has a run or a backfill to go on with, room for it, and no wake-up'
+from ({FORGOTTEN_DAGS}) as d
 union all
 select {_RUN} || '/' || s.task_id, 'is ready and has room, and no wake-up'
 from ({STRANDED}) as s join run r on r.run_key = s.run_key

@@ -29,7 +29,8 @@ where found.failed = n.count
 
 # Index run_unfinished.
 _QUEUED = """
-select count(*) from run where dag_id = %(dag_id)s and state = 'queued' and not paused
+select count(*) from run
+where dag_id = %(dag_id)s and state = 'queued' and not paused and backfill_id is null
 """
 
 

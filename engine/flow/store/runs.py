@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from psycopg import Cursor
 
@@ -28,6 +28,11 @@ class TakenRun(NamedTuple):
     past_key: int | None
     chained: bool
     backfill: bool
+    selected: list[str] | None
+    """The tasks that are to run; None: all of them."""
+    ignores_past: bool
+    priority: int
+    """Added to that of its tasks."""
     limited: bool
     """Its DAG has a limit over all its runs now, whatever the run's own version says."""
 
@@ -73,10 +78,16 @@ class StartedRun(NamedTuple):
     started_at: datetime
     chained: bool
     backfill: bool
+    selected: list[str] | None
+    ignores_past: bool
+    priority: int
 
 
 class Active(NamedTuple):
-    """The unfinished runs of a DAG; `latest` is the last logical date among the running ones."""
+    """The unfinished runs of a DAG that its limit counts: all but those of backfills.
+
+    `latest` is the last logical date among all that are running.
+    """
 
     running: int = 0
     unfinished: int = 0
@@ -114,21 +125,27 @@ returning dag_id, run_key
 
 # Runs of some DAGs that are not finished; index run_unfinished. Exact under the DAGs' locks.
 _ACTIVE = """
-select dag_id, count(*) filter (where state = 'running'), count(*),
+select dag_id, count(*) filter (where state = 'running' and backfill_id is null),
+  count(*) filter (where backfill_id is null),
   max(logical_date) filter (where state = 'running') from run
 where dag_id = any(%(dag_ids)s::text[]) and state in ('queued', 'running') group by dag_id
 """
 
-# The oldest queued runs of each DAG, as many as its limit has room for; index run_queued.
-# The DAGs are locked by the caller. `started_at` stays that of the first start.
-_START = """
+STARTED: Final = """r.run_key, r.dag_id, r.version, r.logical_date, r.started_at, r.chained,
+  r.backfill_id is not null, r.selected, r.ignores_past, r.priority"""
+"""What a statement that starts runs returns of each: the columns of `StartedRun`."""
+
+# The oldest queued runs of each DAG, as many as its limit has room for; index run_queued. Those of
+# backfills have limits of their own (`flow.store.backfill_turns`). The DAGs are locked by the
+# caller. `started_at` stays that of the first start.
+_START = f"""
 update run r set state = 'running', started_at = coalesce(r.started_at, clock_timestamp())
 from unnest(%(dag_ids)s::text[], %(room)s::int[]) as d(dag_id, room),
   lateral (select q.run_key from run q where q.dag_id = d.dag_id and q.state = 'queued'
+    and q.backfill_id is null
     and not q.paused order by q.logical_date, q.run_key limit d.room) as first
 where r.run_key = first.run_key and r.state = 'queued'
-returning r.run_key, r.dag_id, r.version, r.logical_date, r.started_at, r.chained,
-  r.backfill_id is not null
+returning {STARTED}
 """
 
 _REQUEUE = """
@@ -176,11 +193,25 @@ def _moves(source: str, target: str) -> tuple[str, ...]:
 _ARCHIVE = _moves("hot", "history")
 _BRING_BACK = _moves("history", "hot")
 
-# A cleared run begins anew, in the queue: its limits count from its new start.
+# A cleared run begins anew, in the queue: its limits count from its new start. It stays in a
+# backfill that is active, and else is a run like any other of its DAG.
 _REOPEN = """
-update run set state = 'queued', reason = null, queued_at = clock_timestamp(), started_at = null,
-  ended_at = null
-where run_key = any(%(run_keys)s::bigint[]) and state in ('success', 'failed')
+update run r set state = 'queued', reason = null, queued_at = clock_timestamp(), started_at = null,
+  ended_at = null, ignores_past = r.ignores_past and kept.is_so, backfill_id = kept.backfill_id,
+  priority = case when kept.is_so then r.priority else 0 end
+from unnest(%(run_keys)s::bigint[]) as k(run_key) join run o on o.run_key = k.run_key
+  left join lateral (select b.backfill_id from backfill b
+    where b.backfill_id = o.backfill_id and b.ended_at is null) as a on true,
+  lateral (select a.backfill_id, a.backfill_id is not null as is_so) as kept
+where r.run_key = k.run_key and r.state in ('success', 'failed')
+"""
+
+_SELECT = """
+update run r set selected = array(select unnest(r.selected) union select unnest(k.task_ids))
+from (select run_key, array_agg(task_id) as task_ids
+  from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[]) as n(run_key, task_id)
+  group by run_key) as k
+where r.run_key = k.run_key and r.selected is not null
 """
 
 _REPIN = """
@@ -199,7 +230,7 @@ def take_woken(limit: int, whole: int) -> str:
     """
     return (
         "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, holds, logical_date, "
-        "started_at, past_key, chained, backfill, limited "
+        "started_at, past_key, chained, backfill, selected, ignores_past, priority, limited "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )
 
@@ -298,6 +329,15 @@ def reopen(conn: Conn, run_keys: Sequence[int]) -> None:
         conn.execute(_REOPEN, {"run_keys": list(run_keys)})
         for statement in _BRING_BACK:
             conn.execute(statement, {"run_keys": list(run_keys)})
+
+
+def select(conn: Conn, tasks: Iterable[tuple[int, str]]) -> None:
+    """Let tasks run, given as (run_key, task_id), also where the run was made for others only."""
+    rows = list(tasks)
+    if rows:
+        run_keys, task_ids = zip(*rows, strict=True)
+        values = {"run_keys": arrays.numbers(run_keys), "task_ids": arrays.texts(task_ids)}
+        conn.execute(_SELECT, values)
 
 
 def repin(conn: Conn, versions: dict[int, int]) -> None:

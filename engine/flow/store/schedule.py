@@ -21,6 +21,15 @@ class DueDag(NamedTuple):
     max_active_runs: int
 
 
+class WokenDag(NamedTuple):
+    """A DAG that was woken, its row locked. `paused`: only its backfills go on."""
+
+    due: DueDag
+    paused: bool
+    backfills: bool
+    """It has an active backfill."""
+
+
 class Position(NamedTuple):
     """Where a DAG's schedule stands: the cursor, and the next interval (None: nothing to wait for).
 
@@ -47,15 +56,21 @@ from (select dag_id, version, cursor_at, max_active_runs from dag
   join dag_version v on v.dag_id = d.dag_id and v.number = d.version
 """
 
+_BACKFILLS = "exists (select from backfill b where b.dag_id = d.dag_id and b.ended_at is null)"
+
 # DAGs that were woken: a run of theirs ended. Locked in order of id; those held elsewhere wait.
-_LOCK = """
-select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs
+# Index backfill_active: backfills go on while their DAG is paused.
+_LOCK = f"""
+select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs, d.paused, {_BACKFILLS}
 from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version
-where d.dag_id = any(%(dag_ids)s::text[]) and not d.paused
+where d.dag_id = any(%(dag_ids)s::text[]) and (not d.paused or {_BACKFILLS})
 order by d.dag_id for no key update of d skip locked
 """
 
-_EXIST_UNPAUSED = "select dag_id from dag where dag_id = any(%(dag_ids)s::text[]) and not paused"
+_EXIST = f"""
+select d.dag_id from dag d
+where d.dag_id = any(%(dag_ids)s::text[]) and (not d.paused or {_BACKFILLS})
+"""
 
 # Many DAGs stand at the same place, which travels once.
 _MOVE = """
@@ -83,12 +98,15 @@ def take_due(conn: Conn, limit: int) -> list[DueDag]:
     return [DueDag._make(row) for row in conn.execute(_TAKE_DUE, {"limit": limit})]
 
 
-def lock(conn: Conn, dag_ids: Sequence[str]) -> tuple[list[DueDag], set[str]]:
-    """Lock unpaused DAGs; those that got locked, and the ids that somebody else holds."""
+def lock(conn: Conn, dag_ids: Sequence[str]) -> tuple[list[WokenDag], set[str]]:
+    """Lock DAGs, but paused ones without a backfill; also the ids that are held elsewhere."""
     values = {"dag_ids": list(dag_ids)}
-    locked = [DueDag._make(row) for row in conn.execute(_LOCK, values)]
-    unpaused = {row[0] for row in conn.execute(_EXIST_UNPAUSED, values)}
-    return locked, unpaused - {dag.dag_id for dag in locked}
+    locked = [
+        WokenDag(DueDag._make(due), paused, backfills)
+        for *due, paused, backfills in conn.execute(_LOCK, values)
+    ]
+    going_on = {row[0] for row in conn.execute(_EXIST, values)}
+    return locked, going_on - {dag.due.dag_id for dag in locked}
 
 
 def move(conn: Conn, positions: Sequence[Position]) -> None:

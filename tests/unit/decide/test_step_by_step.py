@@ -13,7 +13,6 @@ from flow.states import TaskState as T
 
 NOW = datetime(2026, 10, 9, tzinfo=UTC)
 RUN = RunFacts(now=NOW, logical_date=NOW, started_at=NOW)
-FRESH = RUN._replace(fresh=True)
 ENDS = [T.SUCCESS, T.FAILED, T.SKIPPED]
 GOOD = {T.SUCCESS, T.SKIPPED}
 PAST = [T.SUCCESS, T.SKIPPED, T.NONE, T.RUNNING, T.FAILED]
@@ -62,7 +61,7 @@ def facts(states: dict[str, T]) -> dict[str, TaskFacts]:
 
 
 def decide_narrowly(
-    g: Graph, changed: list[str], states: dict[str, T], before: dict[str, T]
+    g: Graph, run: RunFacts, changed: list[str], states: dict[str, T], before: dict[str, T]
 ) -> Decision:
     """Ask as the scheduler does: start from what changed, look up only what is asked for."""
     ids, view = frozenset(changed), View(looked_up=frozenset())
@@ -70,7 +69,7 @@ def decide_narrowly(
         if not view.complete:
             seen = {id: states[id] for id in ids if id in states}
             view = replace(view, tasks=facts(seen), looked_up=ids)
-        decision = decide(g, RUN, changed, view)
+        decision = decide(g, run, changed, view)
         if not decision.undecided:
             return decision
         if decision.everything:
@@ -94,11 +93,13 @@ def test_deciding_step_by_step_equals_deciding_from_everything(g: Graph, data: s
     before = {task_id: data.draw(st.sampled_from(PAST)) for task_id in g.tasks}
     states: dict[str, T] = {}
     stopping: set[str] = set()
-    first = decide(g, FRESH, None, View())
+    selected = data.draw(st.none() | st.frozensets(st.sampled_from(sorted(g.tasks))))
+    run = RUN._replace(selected=selected, ignores_past=data.draw(st.booleans()))
+    first = decide(g, run._replace(fresh=True), None, View())
     verdict = apply(states, first)
     if first.past:
         whole = View(facts(states), past=past_of(g, before))
-        verdict = apply(states, decide(g, RUN, None, whole))
+        verdict = apply(states, decide(g, run, None, whole))
     while verdict is None:
         active = sorted(id for id, state in states.items() if state not in FINISHED)
         assert active or any(state not in GOOD for state in before.values()), (
@@ -110,8 +111,8 @@ def test_deciding_step_by_step_equals_deciding_from_everything(g: Graph, data: s
             pass
         else:
             continue
-        step = decide_narrowly(g, changed, states, before)
-        whole = decide(g, RUN, None, View(facts(states), past=past_of(g, before)))
+        step = decide_narrowly(g, run, changed, states, before)
+        whole = decide(g, run, None, View(facts(states), past=past_of(g, before)))
         assert changes(step) == changes(whole)
         assert step.verdict == whole.verdict
         # A task that was asked to stop may be asked again, by who sees the reason again.

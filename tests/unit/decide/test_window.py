@@ -1,4 +1,4 @@
-"""Tasks outside of their window are passed over, and nothing else changes for the run."""
+"""Tasks outside of their window, or not selected, are passed over; nothing else changes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -110,6 +110,18 @@ def test_a_long_chain_of_them_is_passed_over_in_one_decision() -> None:
     # The last one alone, as after a clear: everything above it has to be understood again.
     states = dict.fromkeys(names[:-1], T.SKIPPED)
     assert changes(step(g, LAST + DAY, names[-1:], **states)) == {names[-1]: T.SKIPPED}
+
+
+def test_what_is_not_selected_is_passed_over_in_the_same_way() -> None:
+    run = RunFacts(LAST, logical_date=LAST, selected=frozenset({"a", "c"}))
+
+    def decided(**states: T) -> dict[str, T]:
+        view = View(tasks={task_id: TaskFacts(state) for task_id, state in states.items()})
+        return changes(decide(CHAIN, run, None, view))
+
+    assert decided() == {"a": T.SCHEDULED}
+    assert decided(a=T.SUCCESS) == {"b": T.SKIPPED, "c": T.SCHEDULED}
+    assert decided(a=T.FAILED) == {"b": T.UPSTREAM_FAILED, "c": T.UPSTREAM_FAILED}
 
 
 def test_a_spec_that_begins_with_one_has_no_head() -> None:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from flow.decide import RunFacts, Shares, View, decide
 from flow.graph import DagSpec, Graph
 from flow.graph.plan import plan
+from flow.roles.schedule.backfilling import advance
 from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
@@ -39,6 +40,8 @@ class _Fresh(NamedTuple):
     started_at: datetime
     chained: bool = False
     backfill: bool = False
+    ignores_past: bool = False
+    priority: int = 0
     alone: bool = False
 
 
@@ -131,7 +134,11 @@ def _begin(
     decided = []
     for one in started:
         facts = RunFacts(
-            state.now, fresh=True, logical_date=one.logical_date, started_at=one.started_at
+            state.now,
+            fresh=True,
+            logical_date=one.logical_date,
+            started_at=one.started_at,
+            ignores_past=one.ignores_past,
         )
         decision = decide(one.graph, facts, None, empty)
         decided.append(
@@ -144,6 +151,7 @@ def _begin(
                 None,
                 chained=one.chained,
                 backfill=one.backfill,
+                priority=one.priority,
                 alone=one.alone,
             )
         )
@@ -167,23 +175,25 @@ def _wake_later(
 def start_woken(
     conn: Conn, heads: Graphs, dag_ids: Sequence[str], shares: Shares
 ) -> tuple[Written, set[str]]:
-    """Start queued runs of DAGs and take up a backlog that waited for room.
+    """Start queued runs of DAGs, take up a backlog that waited for room, move backfills on.
 
     Also returns the DAGs that another scheduler holds.
     """
-    locked, held = schedule.lock(conn, dag_ids)
-    if not locked:
+    woken, held = schedule.lock(conn, dag_ids)
+    if not woken:
         return Written(), held
+    locked = [dag.due for dag in woken if not dag.paused]
     found = heads.get(conn, (dag.spec_hash for dag in locked))
     specs = {dag.dag_id: found[dag.spec_hash].spec for dag in locked}
     paused = pause_failing(conn, specs.values())
     locked = [dag for dag in locked if dag.dag_id not in paused]
-    counts = runs.active(conn, [dag.dag_id for dag in locked])
+    counts = runs.active(conn, [dag.due.dag_id for dag in woken])
     room = {
         dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag in locked
     }
     state = gates.read(conn)
     started = runs.start(conn, room)
+    started += advance(conn, [dag.due.dag_id for dag in woken if dag.backfills])
     _wake_later(conn, started, counts)
     written = _begin_or_resume(conn, heads, started, state, shares)
     _take_up_backlog(conn, specs, locked, state)
@@ -193,13 +203,21 @@ def start_woken(
 def _begin_or_resume(
     conn: Conn, heads: Graphs, started: Sequence[StartedRun], state: Gates, shares: Shares
 ) -> Written:
-    """Decide runs that left the queue: fresh ones here, those with rows by their wake-up."""
+    """Decide runs that left the queue: fresh ones here, others by their wake-up.
+
+    The first decision about some of its tasks passes over the others, for which it has to see what
+    follows them: a head does not say that.
+    """
+    if not started:
+        return Written()
+    later = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
+    later |= {run.run_key for run in started if run.selected is not None}
+    wakeups.wake_runs(conn, [(key, None, None) for key in later])
+    started = [run for run in started if run.run_key not in later]
     if not started:
         return Written()
     hashes = versions.spec_hashes(conn, [(run.dag_id, run.version) for run in started])
     found = heads.get(conn, hashes.values())
-    with_rows = {row.run_key for row in tasks.read_runs(conn, [run.run_key for run in started])}
-    wakeups.wake_runs(conn, [(key, None, None) for key in with_rows])
     fresh = [
         _Fresh(
             run.run_key,
@@ -209,9 +227,10 @@ def _begin_or_resume(
             run.started_at,
             run.chained,
             run.backfill,
+            run.ignores_past,
+            run.priority,
         )
         for run in started
-        if run.run_key not in with_rows
     ]
     return _begin(conn, fresh, state, shares, created=False)
 

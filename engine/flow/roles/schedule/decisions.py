@@ -38,6 +38,11 @@ class _OpenRun:
     view: View = field(default_factory=View)
     decision: Decision = field(default_factory=Decision)
 
+    @property
+    def selected(self) -> frozenset[str] | None:
+        """The tasks that are to run; None: all of them."""
+        return None if self.run.selected is None else frozenset(self.run.selected)
+
 
 def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
     """Take due wake-ups of runs and decide what follows; None when there were none."""
@@ -64,7 +69,7 @@ def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier)
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
                            one.changed, one.run.paused, one.run.chained, one.run.past_key,
-                           one.run.backfill, one.run.limited,
+                           one.run.backfill, one.run.priority, one.run.limited,
                            held=held.get(one.run.run_key, ()))
                 for one in open_runs if one.run.run_key not in put_off
             ],
@@ -113,7 +118,11 @@ def _decide(conn: Conn, graphs: Graphs, open_runs: list[_OpenRun], state: Gates)
     while waiting:
         for one in waiting:
             facts = RunFacts(
-                now=state.now, logical_date=one.run.logical_date, started_at=one.run.started_at
+                now=state.now,
+                logical_date=one.run.logical_date,
+                started_at=one.run.started_at,
+                selected=one.selected,
+                ignores_past=one.run.ignores_past,
             )
             one.decision = decide(one.graph, facts, one.changed, one.view)
         waiting = [one for one in waiting if one.decision.undecided]

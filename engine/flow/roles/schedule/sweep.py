@@ -36,7 +36,7 @@ def sweep(conn: Conn, starvation_after: float) -> int:
     for run_key in forgotten:
         log.error("run %d was forgotten: it had neither a wake-up nor an owned task", run_key)
     for dag_id in stalled:
-        log.error("DAG %s was forgotten: it had room for a queued run and no wake-up", dag_id)
+        log.error("DAG %s was forgotten: a run or backfill had room, and it no wake-up", dag_id)
     for one in stranded:
         log.error(
             "task %s of run %d was forgotten: it had room and no wake-up", one.task_id, one.run_key

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from flow.decide import Candidate, Decision, Room, Shares, TaskChange, View, admit
 from flow.graph import Graph, TaskSpec
-from flow.graph.index import limits_itself
+from flow.graph.index import limits_itself, prioritised
 from flow.states import FINISHED, OCCUPYING, WAITING, TaskState
 from flow.store import callbacks, candidates, gates, past, runs, tasks, wakeups
 from flow.store.connect import Conn
@@ -35,6 +35,8 @@ class DecidedRun:
     past_key: int | None = None
     """The previous run that it has waited for so far."""
     backfill: bool = False
+    priority: int = 0
+    """Added to that of its tasks."""
     limited: bool = False
     """Its DAG has a limit over all its runs."""
     alone: bool = False
@@ -46,6 +48,10 @@ class DecidedRun:
     def limited_dag(self) -> bool:
         """Whether the DAG has a limit over all its runs: now, or in the version of this run."""
         return self.limited or self.graph.spec.concurrency is not None
+
+    def spec(self, task_id: str) -> TaskSpec:
+        """What is written of a task."""
+        return prioritised(self.graph.tasks[task_id], self.priority)
 
     @property
     def limit(self) -> int | None:
@@ -185,7 +191,7 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
         queued += target is TaskState.QUEUED
         if change.expected is TaskState.QUEUED:
             rows.named |= _gatekeepers(one, change.task_id, rows.state)  # its place is free again
-        spec = one.graph.tasks[change.task_id]
+        spec = one.spec(change.task_id)
         waiting = _waiting(one, spec, target, rows)
         if change.task_id in one.view.tasks:
             if change.expected in _MAY_BE_OLD and change.state is TaskState.SCHEDULED:

@@ -38,6 +38,11 @@ class FoundRun(NamedTuple):
     paused: bool
     archived: bool
     run_after: datetime
+    selected: list[str] | None
+    """The tasks that are to run; None: all of them."""
+    ignores_past: bool
+    priority: int
+    """Added to that of its tasks."""
     run: Run
 
 
@@ -57,7 +62,8 @@ _COLUMNS = """r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_in
   r.note"""
 
 _FOUND = f"""
-select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, r.run_after, {_COLUMNS}
+select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, r.run_after, r.selected,
+  r.ignores_past, r.priority, {_COLUMNS}
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.dag_id = %(dag_id)s
 """
@@ -165,8 +171,8 @@ def recent_ids(conn: Conn, dag_id: str, limit: int) -> list[str]:
 def _found(row: tuple[Any, ...] | None) -> FoundRun | None:
     if row is None:
         return None
-    run_key, spec_hash, reason, paused, archived, run_after, *run = row
-    return FoundRun(run_key, spec_hash, reason, paused, archived, run_after, _run(tuple(run)))
+    own = len(FoundRun._fields) - 1
+    return FoundRun._make((*row[:own], _run(row[own:])))
 
 
 def _run(row: tuple[Any, ...]) -> Run:

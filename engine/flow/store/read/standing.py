@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from flow.decide.unmade import InBackfill
 from flow.store.connect import Conn
 
 Value = int | str | list[int]
@@ -64,7 +65,7 @@ class Callback(NamedTuple):
 
 
 class OfDag(NamedTuple):
-    """The runs of a DAG that have not ended, and what is said of its file."""
+    """The unfinished runs of a DAG that are in no backfill, and what is said of its file."""
 
     running: int
     unfinished: int
@@ -117,8 +118,10 @@ where role = 'work' and ended_at is null and not draining
 
 # Indexes run_unfinished and process_alive.
 _OF_DAG = """
-select (select count(*) from run where dag_id = d.dag_id and state = 'running'),
-  (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')),
+select (select count(*) from run where dag_id = d.dag_id and state = 'running'
+    and backfill_id is null),
+  (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')
+    and backfill_id is null),
   (select count(*) from process where role = 'schedule' and ended_at is null),
   d.pause_reason, d.file, f.error, f.error_since
 from dag d left join dag_file f on f.path = d.file
@@ -128,7 +131,7 @@ where d.dag_id = %(dag_id)s
 # Index run_unfinished; in the order in which they start.
 _RUNS_AHEAD = """
 select count(*) from run q join run r on r.run_key = %(run_key)s
-where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused
+where q.dag_id = r.dag_id and q.state = 'queued' and not q.paused and q.backfill_id is null
   and (q.logical_date, q.run_key) < (r.logical_date, r.run_key)
 """
 
@@ -139,6 +142,21 @@ select c.task_id, c.map_path, c.try_number, c.kind, c.executor, c.queue, c.given
     and p.ended_at is null and not p.draining and p.executor = c.executor
     and c.queue = any(p.queues))
 from callback c where c.run_key = %(run_key)s order by c.callback_id
+"""
+
+# Index backfill_of_interval; then the primary key, in which intervals stand in their order.
+_IN_BACKFILL = """
+select b.backfill_id, b.state = 'paused',
+  (select count(*) from run r where r.backfill_id = b.backfill_id and r.state = 'running'),
+  b.max_active_runs,
+  (select count(*) from backfill_interval o left join run r on r.run_key = o.run_key
+    where o.backfill_id = i.backfill_id and o.ordinal < i.ordinal and o.action <> 'skip'
+      and (o.run_key is null or r.state = 'queued'))
+from backfill_interval i join backfill b on b.backfill_id = i.backfill_id
+left join run own on own.run_key = i.run_key
+where i.active and i.dag_id = %(dag_id)s and i.data_interval_start = %(start)s
+  and i.action <> 'skip' and b.state <> 'cancelled'
+  and (i.run_key is null or own.state = 'queued')
 """
 
 _CONCURRENCY = "select concurrency from dag where dag_id = %(dag_id)s"
@@ -195,6 +213,12 @@ def of_dag(conn: Conn, dag_id: str) -> OfDag:
 def runs_ahead(conn: Conn, run_key: int) -> int:
     """How many queued runs of its DAG start before a queued run."""
     return _number(conn, _RUNS_AHEAD, {"run_key": run_key})
+
+
+def in_backfill(conn: Conn, dag_id: str, start: datetime) -> InBackfill | None:
+    """The backfill in which the interval that starts then has not had its turn, or its run not."""
+    row = conn.execute(_IN_BACKFILL, {"dag_id": dag_id, "start": start}).fetchone()
+    return InBackfill._make(row) if row else None
 
 
 def _place(run_key: int, task: TaskNow) -> dict[str, Value]:

@@ -2,7 +2,7 @@
 --
 -- Hot and history: rows of unfinished runs live in *_hot, rows of finished runs in *_history, which
 -- is partitioned by run_key; readers use the view over both. A run's rows move in the transaction
--- that ends it. Locks are taken in the order dag, run, pool, task, each by key.
+-- that ends it. Locks are taken in the order dag, backfill, run, pool, task, each by key.
 
 create sequence run_sequence;
 
@@ -141,7 +141,10 @@ create table run (
   conf text not null default '{}',         -- JSON object
   reason text,
   note text,
-  backfill_id bigint,
+  backfill_id bigint,                      -- what works on it, or did; its limit counts the run then
+  selected text[],                         -- the tasks that are to run; null: all of them
+  ignores_past boolean not null default false, -- the first run of a backfill waits for no past
+  priority int not null default 0,         -- added to the priority of its tasks
   paused boolean not null default false,   -- nothing more of it starts
   holds boolean not null default false,    -- a task of it is held
   archived boolean not null default false,
@@ -163,6 +166,54 @@ create index run_ended on run (ended_at) where state in ('success', 'failed');
 create index run_failed on run (run_key) where state = 'failed';
 create index run_by_type on run (run_type, run_key) where run_type <> 'scheduled';
 create index run_by_interval on run (data_interval_start);
+-- What a backfill has under way; few.
+create index run_of_backfill on run (backfill_id)
+  where backfill_id is not null and state in ('queued', 'running');
+
+-- ── backfills ────────────────────────────────────────────────────────────────────────────────────
+
+-- What somebody asked for. Written under the DAG's row; whoever puts runs back into the queue holds
+-- the backfills they are in. Until `ended_at` it is active: also when it was cancelled and runs of
+-- it go on.
+create table backfill (
+  backfill_id bigint generated always as identity primary key,
+  dag_id text not null references dag on delete cascade,
+  state text not null default 'running' check (state in ('running', 'paused', 'cancelled', 'done')),
+  tasks text[],                            -- the tasks that run; null: all of them
+  run_order text not null check (run_order in ('oldest', 'newest')),
+  reprocess text not null check (reprocess in ('none', 'failed', 'all')),
+  version text not null check (version in ('latest', 'run')), -- of the runs that are done again
+  max_active_runs int not null check (max_active_runs >= 1),
+  conf text,                               -- JSON object; null: none was given
+  priority int not null default 0,         -- added to the priority of its tasks
+  created_by text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  check (state <> 'done' or ended_at is not null),
+  check (state not in ('running', 'paused') or ended_at is null)
+);
+create index backfill_active on backfill (dag_id) where ended_at is null;
+
+-- Its intervals in their order, as the plan said, and the run of each from its turn on. An interval
+-- is in one active backfill at most.
+create table backfill_interval (
+  backfill_id bigint not null references backfill on delete cascade,
+  ordinal int not null check (ordinal >= 1),
+  dag_id text not null,
+  data_interval_start timestamptz not null,
+  data_interval_end timestamptz not null,
+  action text not null check (action in ('create', 'clear', 'skip')),
+  note text,                               -- why it is left alone
+  run_key bigint,                          -- its run, from its turn on; or that which is left alone
+  active boolean not null,                 -- something is to be done, and its backfill is active
+  primary key (backfill_id, ordinal),
+  check (action <> 'skip' or note is not null)
+);
+create unique index backfill_of_interval on backfill_interval (dag_id, data_interval_start)
+  where active;
+-- What has not had its turn.
+create index backfill_open on backfill_interval (backfill_id, ordinal)
+  where action <> 'skip' and run_key is null;
 
 -- ── tasks, tries, XComs, events: hot and history ─────────────────────────────────────────────────
 
@@ -470,7 +521,8 @@ create index audit_target on audit (target collate "C");  -- of a DAG and all th
 create function take_runs(most int, again interval, whole int)
 returns table (wakeups int, changed text[], tasks json,
   run_key bigint, dag_id text, spec_hash text, paused boolean, holds boolean,
-  logical_date timestamptz, started_at timestamptz, past_key bigint, chained boolean, backfill boolean, limited boolean)
+  logical_date timestamptz, started_at timestamptz, past_key bigint, chained boolean,
+  backfill boolean, selected text[], ignores_past boolean, priority int, limited boolean)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -516,7 +568,7 @@ begin
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
     w.run_key, r.dag_id, v.spec_hash, r.paused, r.holds, r.logical_date, r.started_at, r.past_key,
-    r.chained, r.backfill_id is not null,
+    r.chained, r.backfill_id is not null, r.selected, r.ignores_past, r.priority,
     (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
