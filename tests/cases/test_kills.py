@@ -213,6 +213,7 @@ def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
                     died.kill()
 
         yield deployment, provoke
+        (deployment.dags / "unfit.py").unlink(missing_ok=True)
         for point in around("parse.refuse"):
             _illegible(deployment, point).unlink()
         deployment.parse()
