@@ -9,6 +9,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import ClientCursor, Connection, Cursor
 from psycopg.abc import Params
+from psycopg.pq import TransactionStatus
 
 from flow import faults
 from flow.errors import DatabaseUnreachable
@@ -31,17 +32,25 @@ class Conn(Connection[Row]):
 
     def end(self, how: str, *after: str) -> None:
         """Commit or roll back, and do `after` when that is done, in one round trip."""
-        begun, self._begin = not self._begin, ()
-        if statements := ((how,) if begun else ()) + after:
+        self._begin = ()
+        if statements := ((how,) if self._begun else ()) + after:
             self.execute("; ".join(statements))
+
+    @property
+    def _begun(self) -> bool:
+        return self.pgconn.transaction_status != TransactionStatus.IDLE
 
     def execute(self, query: Any, params: Params | None = None, **how: Any) -> Cursor[Row]:
         """Execute a statement; the cursor stands at its rows."""
-        begin, self._begin = self._begin, ()
+        begin = self._begin
         if begin:
             text = query if isinstance(query, str) else query.as_string(self)
             query = "; ".join((*begin, text))
-        answers = super().execute(query, params, **how)
+        try:
+            answers = super().execute(query, params, **how)
+        finally:
+            if self._begun:  # not by a statement with a value that cannot be written: none was sent
+                self._begin = ()
         for _ in begin:
             answers.nextset()
         return answers
