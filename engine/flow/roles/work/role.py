@@ -66,6 +66,29 @@ class _Line:
             self.conn = None
 
 
+@dataclass(slots=True)
+class _Drain:
+    """How a worker ends that is told to: with time for its tries, or at once."""
+
+    asked: int = 0
+    until: float = math.inf
+    """When what still runs is ended."""
+    over: bool = False
+    """That moment has come: nobody waits for the database any more."""
+
+    def follow(self, worker: Worker, stop: Stop) -> None:
+        """Do what the requests until now, and the time, ask for."""
+        settings = worker.settings
+        if stop.count > self.asked:
+            self.asked = stop.count
+            left = settings.drain_timeout if self.asked == 1 else 0.0
+            self.until = math.inf if left is None else time.monotonic() + left
+            log.info("draining" if self.asked == 1 else "stopping at once")
+        if time.monotonic() >= self.until:
+            worker.stop_all(settings.kill_grace if self.asked == 1 else 0.0)
+            self.until, self.over = math.inf, True
+
+
 def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
     """Run a worker until `stop`: the first one drains, the second ends at once.
 
@@ -85,41 +108,30 @@ def serve(settings: Settings, stop: Stop, *, once: bool = False) -> None:
 
 
 def _loop(worker: Worker, line: _Line, stop: Stop, *, once: bool) -> None:
-    stopped = 0
-    end_at = math.inf
-    """When what still runs is ended, once a drain has begun."""
-    hurried = False
-    """That moment has come: nobody waits for the database any more."""
+    drain = _Drain()
     while True:
-        if stop.count > stopped:
-            stopped = stop.count
-            left = worker.settings.drain_timeout if stopped == 1 else 0.0
-            end_at = math.inf if left is None else time.monotonic() + left
-            log.info("draining" if stopped == 1 else "stopping at once")
-        if time.monotonic() >= end_at:
-            worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
-            end_at, hurried = math.inf, True
+        drain.follow(worker, stop)
         worker.listen()
         worker.enforce()
         conn = line.open()
         if conn is not None:
             try:
                 _take_note(worker, line.hearing.keep())
-                if stopped and not worker.draining:
+                if stop and not worker.draining:
                     worker.start_drain(conn)
                 worker.tend(conn)
                 line.backoff.reset()
-                if worker.idle and (stopped or (once and not worker.backlog)):
+                if worker.idle and (stop or (once and not worker.backlog)):
                     worker.retire(conn)
                     return
             except OUTAGES as error:
                 line.fail(error)
         if line.conn is None:
             worker.keep_results()
-            if stopped and (worker.idle or (hurried and not worker.running)):
+            if stop and (worker.idle or (drain.over and not worker.running)):
                 _say_what_is_owed(worker)
                 return
-        _wait(worker, line, stop, end_at)
+        _wait(worker, line, stop, drain.until)
 
 
 def _say_what_is_owed(worker: Worker) -> None:
