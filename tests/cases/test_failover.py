@@ -8,6 +8,8 @@ that a command has named, every claim, every result. No task has run twice, no w
 from __future__ import annotations
 
 import json
+import os
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -100,6 +102,15 @@ def test_a_promoted_replica_has_all_that_counts(pair: Pair, deployment: Deployme
         check_log(role)
     with connect(pair.url, name="case") as conn:
         assert invariants.breaches(conn) == []
+        assert_watched(conn.fileno())
+
+
+def assert_watched(descriptor: int) -> None:
+    """A connection over TCP notices by itself that the other end is gone."""
+    with socket.socket(fileno=os.dup(descriptor)) as line:
+        assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert 0 < line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 15_000  # ms
+        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 5  # s
 
 
 def ended(deployment: Deployment, run_ids: list[str]) -> int:
