@@ -89,10 +89,12 @@ def measure(results: Results, reduced: bool) -> None:
 
 
 def chain(stamps: Path, length: int, imports: str = "") -> str:
+    """A DAG file with a chain of so many tasks, which write their times into a file of its name."""
     return CHAIN.format(stamps=str(stamps), length=length, imports=imports)
 
 
 def run_chains(flow: Deployment, conn: Conn, stamps: Path, names: list[str]) -> Hops:
+    """Run stored chains one after the other."""
     hops = Hops([], [])
     for name in names:
         run_once(conn, name)
