@@ -103,7 +103,7 @@ def _run(file: str, folder: str) -> None:
     assert isinstance(job, TaskJob)
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        line = Channel(ours)
+        line = Channel(ours, name="warm")
         runtime.use(LineRuntime(line))
         outcome = attempt(job, time.monotonic(), Stop(), line)
         if outcome.state != TaskState.SUCCESS:

@@ -45,7 +45,9 @@ class Zygote:
     def __init__(
         self, control: socket.socket, spare: int, limit: int, entries: child.Entries
     ) -> None:
-        self._control = Line(control, _decoder, limit=limit + ENVELOPE, take_descriptors=True)
+        self._control = Line(
+            control, _decoder, name="zygote", limit=limit + ENVELOPE, take_descriptors=True
+        )
         self._lease = Alarm()
         self._stock = Stock(spare, limit, entries)
         self._family = Family(self._stock)
@@ -99,7 +101,6 @@ class Zygote:
             self._quit()
 
     def _start(self, order: Start) -> None:
-        faults.point("zygote.start.received")
         if self._lease.due():
             os.close(self._control.take_descriptor())
             self._report(_unborn(order.job_id, killed="lease"))
@@ -128,7 +129,6 @@ class Zygote:
             self._report(ended)
 
     def _report(self, ended: Ended) -> None:
-        faults.point("zygote.ended.before_send")
         self._control.send(ended)
 
     def _quit(self) -> None:

@@ -12,6 +12,7 @@ from typing import Final, LiteralString
 
 from psycopg import sql
 
+from flow import faults
 from flow.store.connect import Conn, connect
 
 WAKE: Final = "flow_wake"
@@ -58,7 +59,9 @@ class Notifier:
             return
         self._owed.discard(channel)
         self._sent[channel] = now
+        faults.point(f"notify.{channel}.before_commit")
         conn.execute(_STATEMENTS[channel])
+        faults.point(f"notify.{channel}.after_commit")
 
     def pay(self, conn: Conn) -> float | None:
         """Send what is owed and due; seconds until the next debt is due, None without debts."""
