@@ -265,7 +265,9 @@ class Machine(RuleBasedStateMachine):
     def _mark(self, by: int, id: TaskId, state: str, steps: int) -> None:
         self._operate(
             by,
-            lambda d: marks.mark(d, *id.run, id.task_id, TaskState(state)),
+            lambda d: marks.mark(
+                d, id.run.dag_id, Which(id.run.run_id), id.task_id, TaskState(state)
+            ),
             lambda: self.stage.reference.mark(id, state),
             steps,
         )
