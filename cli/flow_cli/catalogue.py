@@ -83,12 +83,17 @@ ENTRIES = (
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."
     ),
-    Entry("runs", "flow_cli.commands.runs", Panel.PIPELINES, "List, show, cancel and delete runs."),
+    Entry(
+        "runs",
+        "flow_cli.commands.runs",
+        Panel.PIPELINES,
+        "List and show runs; cancel, pause, mark and delete them.",
+    ),
     Entry(
         "tasks",
         "flow_cli.commands.tasks",
         Panel.PIPELINES,
-        "List the tasks of a run and their tries, and mark how they ended.",
+        "List the tasks of a run and their tries; mark, hold and release them.",
     ),
     Entry(
         "logs",
@@ -149,6 +154,15 @@ ENTRIES = (
         "flow_cli.commands.status",
         Panel.OPERATIONS,
         "Show roles, queue, wake-ups, pools and database; exit 1 when something is wrong.",
+    ),
+    Entry(
+        "audit", "flow_cli.commands.audit", Panel.OPERATIONS, "Show who changed what, newest first."
+    ),
+    Entry(
+        "events",
+        "flow_cli.commands.events",
+        Panel.OPERATIONS,
+        "Show what happened, oldest first: to runs, tries, processes and files.",
     ),
     Entry(
         "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."

@@ -39,6 +39,18 @@ FromOption = Annotated[
 ToOption = Annotated[
     str | None, typer.Option("--to", metavar="DATE", help="Whose interval starts then or earlier.")
 ]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only runs like this: state=failed and started_at>-2d, over the fields of "
+        "`flow runs list -o json`.",
+    ),
+]
+DagsArgument = Annotated[
+    str, typer.Argument(metavar="DAG", help="Id of the DAG, or a glob over ids: 'sales_*'.")
+]
 TaskArgument = Annotated[
     str, typer.Argument(metavar="TASK", help="The task: load, group.load, or load[3].")
 ]

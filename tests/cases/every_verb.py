@@ -46,6 +46,13 @@ VERBS = {
     "runs show": Verb((DAG, RUN), whole=(DAG, RUN), unknown=(DAG, "nope")),
     "runs cancel": Verb((DAG, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope")),
     "runs delete": Verb((DAG, RUN, "--dry-run"), whole=(RUN,), unknown=(DAG, "nope", "--dry-run")),
+    "runs mark": Verb(
+        (DAG, RUN, "failed", "--dry-run"), whole=(RUN,), unknown=(DAG, "nope", "failed")
+    ),
+    "runs pause": Verb(
+        (DAG, "--where", "state=queued", "--dry-run"), code=3, unknown=(DAG, "nope")
+    ),
+    "runs resume": Verb((DAG, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope")),
     "tasks list": Verb((DAG, RUN), whole=(TASK,), unknown=(DAG, "nope")),
     "tasks tries": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "tasks render": Verb((DAG, TASK, RUN), unknown=(DAG, "nope", RUN)),
@@ -54,6 +61,14 @@ VERBS = {
         whole=(TASK,),
         unknown=(DAG, RUN, "nope", "failed", "--dry-run"),
     ),
+    "tasks hold": Verb(
+        (DAG, TASK, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope", TASK)
+    ),
+    "tasks release": Verb(
+        (DAG, TASK, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope", TASK)
+    ),
+    "audit": Verb(("--dag", DAG), whole=(DAG,), unknown=("--dag", "nope")),
+    "events": Verb((DAG, RUN), whole=(RUN, TASK), unknown=("nope",)),
     "why": Verb((DAG, RUN, TASK), whole=(RUN, TASK), unknown=(DAG, RUN, "nope")),
     "clear": Verb(
         (DAG, RUN, "-t", TASK, "--dry-run"),

@@ -252,7 +252,7 @@ class TestRunning:
         """A mark takes the task from its worker at once; the process may live for its grace."""
         start(world, tasks=[TaskSpec(task_id="one", operator="X")])
         claimed = world.claim()["one"]
-        marks.mark(world.deployment, "sales", "latest", "one", TaskState.FAILED)
+        marks.mark(world.deployment, "sales", Which("latest"), "one", TaskState.FAILED)
         world.schedule()
         assert world.value("select state from run") == "failed"
         assert changes(clear(world)) == [{"one": ("failed", "restarting")}]
@@ -268,7 +268,7 @@ class TestRunning:
     def test_a_marked_one_of_a_dead_worker_waits_for_nobody(self, world: World) -> None:
         start(world, tasks=[TaskSpec(task_id="one", operator="X")])
         world.claim()
-        marks.mark(world.deployment, "sales", "latest", "one", TaskState.FAILED)
+        marks.mark(world.deployment, "sales", Which("latest"), "one", TaskState.FAILED)
         world.schedule()
         world.rows("update process set ended_at = now(), ended_reason = 'lost' returning 1")
         assert changes(clear(world)) == [{"one": ("failed", "none")}]
@@ -327,7 +327,7 @@ class TestRange:
         wish = clearing.Wish("sales", Which(None, "2026-07-01"), states={TaskState.SUCCESS})
         shown = clearing.preview(world.deployment, wish)
         assert shown.tasks == 6
-        marks.mark(world.deployment, "sales", "2026-07-02", "load", TaskState.FAILED)
+        marks.mark(world.deployment, "sales", Which("2026-07-02"), "load", TaskState.FAILED)
         with pytest.raises(Conflict, match="not what was shown"):
             clearing.clear(world.deployment, wish, shown)
         assert world.value("select count(*) from task_hot") == 0

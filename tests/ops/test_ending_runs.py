@@ -206,7 +206,7 @@ class TestDelete:
         world.define("sales", schedule="@daily", catchup=False)
         world.finish()
         deleted = deleting.delete(world.deployment, "sales", LATEST)
-        assert (len(deleted.runs), deleted.comes_again) == (1, False)
+        assert (len(deleted.runs), deleted.come_again) == (1, [])
         world.finish()
         assert run_states(world) == {}
 
@@ -214,9 +214,11 @@ class TestDelete:
         world.define("sales", schedule="@once")
         world.finish()
         (run_id,) = run_states(world)
-        assert deleting.delete(world.deployment, "sales", LATEST, dry_run=True).comes_again
+        assert deleting.delete(world.deployment, "sales", LATEST, dry_run=True).come_again == [
+            "sales"
+        ]
         assert list(run_states(world)) == [run_id]
-        assert deleting.delete(world.deployment, "sales", LATEST).comes_again
+        assert deleting.delete(world.deployment, "sales", LATEST).come_again == ["sales"]
         world.finish()
         assert list(run_states(world).values()) == ["success"]
 
@@ -227,7 +229,7 @@ class TestDelete:
         world.finish()
         which = Which(None, "2026-07-01", "2026-07-02")
         shown = deleting.delete(world.deployment, "sales", which, dry_run=True)
-        only = {shown.runs[0].run_id}
+        only = {("sales", shown.runs[0].run_id)}
         assert len(shown.runs) == 2
         assert len(deleting.delete(world.deployment, "sales", which, only).runs) == 1
         assert len(run_states(world)) == 2

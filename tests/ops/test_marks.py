@@ -10,6 +10,7 @@ import pytest
 from flow.errors import Conflict, NotFound
 from flow.graph import TaskSpec
 from flow.ops import marks, running
+from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import invariants
@@ -31,8 +32,8 @@ def test_a_running_task_is_taken_from_its_worker(world: World) -> None:
     run_id = start(world)
     claimed = world.claim()["extract"]
     listener = Listener(world.dsn, (STOP,))
-    done = marks.mark(world.deployment, "sales", "latest", "extract", TaskState.SUCCESS)
-    assert [(one.task_id, one.before, one.state) for one in done.marked] == [
+    done = marks.mark(world.deployment, "sales", Which("latest"), "extract", TaskState.SUCCESS)
+    assert [(one.task_id, one.before, one.state) for one in done.runs[0].marked] == [
         ("extract", "running", "success")
     ]
     assert wait_until(listener.drain, "the notification to workers") == {STOP}
@@ -51,7 +52,7 @@ def test_a_running_task_is_taken_from_its_worker(world: World) -> None:
 
 def test_a_task_without_a_row_gets_one(world: World) -> None:
     run_id = start(world)
-    marks.mark(world.deployment, "sales", run_id, "report", TaskState.SKIPPED)
+    marks.mark(world.deployment, "sales", Which(run_id), "report", TaskState.SKIPPED)
     assert world.states(run_id) == {"extract": "queued", "report": "skipped"}
     world.finish()
     assert world.rows("select state from run") == [("success",)]
@@ -60,7 +61,7 @@ def test_a_task_without_a_row_gets_one(world: World) -> None:
 
 def test_a_failed_mark_ends_the_run_as_failed(world: World) -> None:
     run_id = start(world)
-    marks.mark(world.deployment, "sales", run_id, "extract", TaskState.FAILED)
+    marks.mark(world.deployment, "sales", Which(run_id), "extract", TaskState.FAILED)
     world.schedule()
     assert world.states(run_id) == {
         "extract": "failed",
@@ -75,12 +76,12 @@ def test_a_finished_run_is_judged_anew(world: World) -> None:
     world.finish({"report": TaskState.FAILED})
     assert world.rows("select state from run") == [("failed",)]
     planned = marks.mark(
-        world.deployment, "sales", run_id, "report", TaskState.SUCCESS, dry_run=True
+        world.deployment, "sales", Which(run_id), "report", TaskState.SUCCESS, dry_run=True
     )
-    assert planned.run_state == "success"
+    assert planned.runs[0].after == "success"
     assert world.states(run_id)["report"] == "failed"
-    done = marks.mark(world.deployment, "sales", run_id, "report", TaskState.SUCCESS)
-    assert done.run_state == "success"
+    done = marks.mark(world.deployment, "sales", Which(run_id), "report", TaskState.SUCCESS)
+    assert done.runs[0].after == "success"
     assert world.rows("select state, reason from run") == [("success", REASON)]
     assert world.states(run_id)["report"] == "success"
     assert world.value("select count(*) from task_hot") == 0
@@ -90,9 +91,9 @@ def test_a_finished_run_is_judged_anew(world: World) -> None:
 def test_what_was_not_run_because_of_it_is_named(world: World) -> None:
     run_id = start(world)
     world.finish({"extract": TaskState.FAILED})
-    done = marks.mark(world.deployment, "sales", run_id, "extract", TaskState.SUCCESS)
-    assert done.stays == ["load", "report"]
-    assert done.run_state == "failed"
+    done = marks.mark(world.deployment, "sales", Which(run_id), "extract", TaskState.SUCCESS)
+    assert done.runs[0].stays == ["load", "report"]
+    assert done.runs[0].after == "failed"
 
 
 def test_a_mark_frees_the_slot_of_its_pool(world: World) -> None:
@@ -102,7 +103,7 @@ def test_a_mark_frees_the_slot_of_its_pool(world: World) -> None:
     world.schedule()
     assert world.states(run_id) == {"one": "queued", "two": "scheduled"}
     world.claim()
-    marks.mark(world.deployment, "sales", run_id, "one", TaskState.FAILED)
+    marks.mark(world.deployment, "sales", Which(run_id), "one", TaskState.FAILED)
     world.schedule()
     assert world.states(run_id) == {"one": "failed", "two": "queued"}
 
@@ -110,14 +111,14 @@ def test_a_mark_frees_the_slot_of_its_pool(world: World) -> None:
 def test_marking_what_is_so_already_changes_nothing(world: World) -> None:
     run_id = start(world)
     world.finish()
-    done = marks.mark(world.deployment, "sales", run_id, "+load", TaskState.SUCCESS)
-    assert (done.marked, done.unchanged) == ([], ["extract", "load"])
+    done = marks.mark(world.deployment, "sales", Which(run_id), "+load", TaskState.SUCCESS)
+    assert (done.runs[0].marked, done.runs[0].unchanged) == ([], ["extract", "load"])
     assert world.rows("select verb from audit") == [("run",)]
 
 
 def test_every_instance_is_audited(world: World) -> None:
     run_id = start(world)
-    marks.mark(world.deployment, "sales", run_id, "extract+", TaskState.SKIPPED)
+    marks.mark(world.deployment, "sales", Which(run_id), "extract+", TaskState.SKIPPED)
     assert world.rows("select target, before, after from audit where verb = 'tasks.mark'") == [
         (f"sales/{run_id}/extract", {"state": "queued"}, {"state": "skipped"}),
         (f"sales/{run_id}/load", {"state": "none"}, {"state": "skipped"}),
@@ -128,10 +129,10 @@ def test_every_instance_is_audited(world: World) -> None:
 def test_unknown_tasks_and_instances_are_named(world: World) -> None:
     run_id = start(world)
     with pytest.raises(NotFound) as caught:
-        marks.mark(world.deployment, "sales", run_id, "extrac", TaskState.SUCCESS)
+        marks.mark(world.deployment, "sales", Which(run_id), "extrac", TaskState.SUCCESS)
     assert caught.value.hint == "did you mean extract?"
     with pytest.raises(NotFound, match=r"has no load\[3\]"):
-        marks.mark(world.deployment, "sales", run_id, "load[3]", TaskState.SUCCESS)
+        marks.mark(world.deployment, "sales", Which(run_id), "load[3]", TaskState.SUCCESS)
 
 
 def test_an_archived_run_is_left_alone(world: World) -> None:
@@ -139,7 +140,7 @@ def test_an_archived_run_is_left_alone(world: World) -> None:
     world.finish()
     world.rows("update run set archived = true returning 1")
     with pytest.raises(Conflict, match="is archived"):
-        marks.mark(world.deployment, "sales", run_id, "load", TaskState.FAILED)
+        marks.mark(world.deployment, "sales", Which(run_id), "load", TaskState.FAILED)
 
 
 def test_a_mark_and_a_report_at_once_do_not_both_count(world: World) -> None:
@@ -147,7 +148,7 @@ def test_a_mark_and_a_report_at_once_do_not_both_count(world: World) -> None:
     run_id = start(world)
     claimed = world.claim()["extract"]
     assert world.end(claimed) == {claimed.key}
-    done = marks.mark(world.deployment, "sales", run_id, "extract", TaskState.FAILED)
-    assert [one.before for one in done.marked] == ["success"]
+    done = marks.mark(world.deployment, "sales", Which(run_id), "extract", TaskState.FAILED)
+    assert [one.before for one in done.runs[0].marked] == ["success"]
     assert world.rows("select state, reason from try_hot") == [("success", None)]
     assert invariants.breaches(world.conn) == []

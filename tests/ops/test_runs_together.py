@@ -150,7 +150,7 @@ def test_whatever_is_repaired_meanwhile_the_chain_goes_on(world: World, seed: in
                 clear(world, number, chance.choice(["a", "b", "c", None]))
             elif chance.random() < 0.2:
                 state = chance.choice([SUCCESS, TaskState.SKIPPED])
-                marks.mark(world.deployment, "d", day(number), chance.choice("abc"), state)
+                marks.mark(world.deployment, "d", Which(day(number)), chance.choice("abc"), state)
             assert running_runs(world) <= 2 + seed
         while not is_over(world):
             for one in claim_all(world):

@@ -303,7 +303,7 @@ class TestTaskThatRunsOrEnded:
 
     def test_somebody_said_so(self, world: World) -> None:
         start(world)
-        marks.mark(world.deployment, "sales", "it", "extract", TaskState.FAILED)
+        marks.mark(world.deployment, "sales", Which("it"), "extract", TaskState.FAILED)
         (reason,) = ask(world, "it", "extract").reasons
         assert reason.code is Code.MARKED
         assert reason.text().startswith("marked by ")

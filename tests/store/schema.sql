@@ -24,7 +24,7 @@ begin
     n.reason,
     case when n.state in ('scheduled', 'queued') then at end,
     case when n.state = 'queued' then at end,
-    case when n.state not in ('scheduled', 'queued') then at end
+    case when n.state not in ('none', 'scheduled', 'queued') then at end
   from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
       add_tasks.behind)
     as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
@@ -271,7 +271,7 @@ begin
   from unnest(run_keys, task_ids, map_paths, flows, queue_tasks.behind)
     as k(run_key, task_id, map_path, flow, behind)
   where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
-    and t.state = 'scheduled';
+    and t.state = 'scheduled' and not t.held;
   get diagnostics queued = row_count;
   return queued;
 end $$;
@@ -354,7 +354,7 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
 
-CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean, backfill boolean, limited boolean)
+CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, holds boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean, backfill boolean, limited boolean)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -399,8 +399,8 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained,
-    r.backfill_id is not null,
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.holds, r.logical_date, r.started_at, r.past_key,
+    r.chained, r.backfill_id is not null,
     (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
@@ -684,6 +684,7 @@ CREATE TABLE public.run (
     note text,
     backfill_id bigint,
     paused boolean DEFAULT false NOT NULL,
+    holds boolean DEFAULT false NOT NULL,
     archived boolean DEFAULT false NOT NULL,
     past_key bigint,
     chained boolean DEFAULT false NOT NULL,
@@ -1139,6 +1140,8 @@ ALTER TABLE ONLY public.xcom_hot
 
 CREATE INDEX audit_at ON public.audit USING btree (at);
 
+CREATE INDEX audit_target ON public.audit USING btree (target COLLATE "C");
+
 CREATE INDEX callback_taken ON public.callback USING btree (worker) WHERE (worker IS NOT NULL);
 
 CREATE INDEX callback_waiting ON public.callback USING btree (queue, callback_id) WHERE (worker IS NULL);
@@ -1156,6 +1159,8 @@ CREATE INDEX run_by_date ON public.run USING btree (dag_id, logical_date DESC, r
 CREATE INDEX run_by_interval ON public.run USING btree (data_interval_start);
 
 CREATE INDEX run_by_type ON public.run USING btree (run_type, run_key) WHERE (run_type <> 'scheduled'::text);
+
+CREATE INDEX run_ended ON public.run USING btree (ended_at) WHERE (state = ANY (ARRAY['success'::text, 'failed'::text]));
 
 CREATE INDEX run_failed ON public.run USING btree (run_key) WHERE (state = 'failed'::text);
 

@@ -17,6 +17,7 @@ from flow_cli.options import (
     OneRunArgument,
     OutputOption,
     ToOption,
+    WhereOption,
     YesOption,
 )
 from flow_cli.output import Format, Output
@@ -59,6 +60,7 @@ class Version(StrEnum):
         "flow clear sales latest --only-failed",
         "flow clear sales 2026-10-09 -t load --downstream",
         "flow clear sales --from 2026-10-01 --to 2026-10-07 -t 'extract_*+' --yes",
+        "flow clear sales --where 'state=failed and ended_at>-2d' --only-failed --dry-run",
     ),
 )
 def clear(
@@ -67,6 +69,7 @@ def clear(
     run: OneRunArgument = None,
     start: FromOption = None,
     end: ToOption = None,
+    where: WhereOption = None,
     selection: Annotated[
         str | None,
         typer.Option(
@@ -130,7 +133,7 @@ def clear(
         states = {TaskState.FAILED, TaskState.UPSTREAM_FAILED}
     wish = clearing.Wish(
         dag,
-        Which(run, start, end),
+        Which(run, start, end, where),
         selection,
         upstream,
         downstream,

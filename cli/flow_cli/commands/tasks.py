@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
+from flow_cli.commands import task_changes
 from flow_cli.commands.render import render
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagArgument,
-    DryRunOption,
     OutputOption,
     RunArgument,
     TaskArgument,
-    YesOption,
 )
 from flow_cli.output import Column, Format, Output, Row
 from flow_cli.pages import Command, examples, group
-from flow_cli.records import plain, row_of, with_duration
+from flow_cli.records import row_of, with_duration
 from flow_cli.states import style_of
 
-if TYPE_CHECKING:
-    from flow.ops.marks import Marking
-
 app = group(
-    "List the tasks of a run and their tries, and mark how they ended.",
+    "List the tasks of a run and their tries; mark, hold and release them.",
     "flow tasks list sales latest",
     "flow tasks tries sales latest load",
 )
@@ -49,15 +44,6 @@ TRY_COLUMNS = (
     Column("signal", right=True),
     Column("reason"),
 )
-MARK_COLUMNS = (Column("task", "task"), Column("before", style=style_of), Column("state"))
-
-
-class Verdict(StrEnum):
-    """How an operator says that a task ended."""
-
-    SUCCESS = "success"
-    FAILED = "failed"
-    SKIPPED = "skipped"
 
 
 @app.command(
@@ -104,85 +90,7 @@ app.command(
         "flow tasks render sales load --date 2027-01-01 -o json",
     ),
 )(render)
-
-
-@app.command(
-    cls=Command,
-    epilog=examples(
-        "flow tasks mark sales latest load success",
-        "flow tasks mark sales 2026-10-09 'extract_*,load+' skipped --yes",
-    ),
-)
-def mark(
-    context: typer.Context,
-    dag: DagArgument,
-    run: RunArgument,
-    selection: Annotated[
-        str,
-        typer.Argument(
-            metavar="TASK", help="Tasks: load, load[3], +load, load+, 'extract_*', with commas."
-        ),
-    ],
-    verdict: Annotated[
-        Verdict, typer.Argument(metavar="success|failed|skipped", help="How they ended.")
-    ],
-    yes: YesOption = False,
-    dry_run: DryRunOption = False,
-    output: OutputOption = Format.TEXT,
-) -> None:
-    """Say how tasks ended, whatever they are doing.
-
-    A running task is stopped. A run that has ended is judged anew.
-    """
-    from flow.ops import marks
-    from flow.states import TaskState
-    from flow_cli.confirm import confirm
-
-    printer, state = Output(output), TaskState(verdict.value)
-    with opened(context) as deployment:
-        if not yes or dry_run:
-            plan = marks.mark(deployment, dag, run, selection, state, dry_run=True)
-            if dry_run or not plan.marked:
-                _report(printer, plan, dry_run=dry_run)
-                return
-            # The run is named by its id from here on: `latest` may be another one by now.
-            run = plan.run.run_id
-            for one in plan.marked:
-                printer.message(f"{_name(row_of(one))}: {one.before} -> {one.state}")
-            confirm(f"Mark {len(plan.marked)} tasks of {plan.run.dag_id}/{run}?", yes=yes)
-        done = marks.mark(deployment, dag, run, selection, state)
-    _report(printer, done, dry_run=False)
-
-
-def _report(printer: Output, marking: Marking, *, dry_run: bool) -> None:
-    rows = [row_of(one) for one in marking.marked]
-    if printer.format is Format.TEXT:
-        if rows:
-            printer.table(_with_names(printer, rows), MARK_COLUMNS, "tasks")
-    else:
-        printer.lines(
-            [],
-            {
-                "dag_id": marking.run.dag_id,
-                "run_id": marking.run.run_id,
-                "dry_run": dry_run,
-                "marked": plain(rows),
-                "unchanged": marking.unchanged,
-                "run_state": marking.run_state,
-                "stays": marking.stays,
-            },
-        )
-    if marking.unchanged:
-        printer.message(f"already so: {', '.join(marking.unchanged)}")
-    if marking.run_state is not None and marking.run_state != marking.run.state:
-        would = "would be" if dry_run else "is now"
-        printer.message(f"the run {would} {marking.run_state}; it was {marking.run.state}")
-    if marking.stays:
-        run = f"{marking.run.dag_id} {marking.run.run_id}"
-        printer.message(
-            f"{', '.join(marking.stays)} did not run because of this; to run them: "
-            f"flow clear {run} -t {','.join(marking.stays)}"
-        )
+task_changes.add_to(app)
 
 
 def _with_duration(printer: Output, row: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from flow.graph import Graph
 from flow.ops.clear_plan import Cleared, ClearedRun, Planned, Target, plan
 from flow.ops.deployment import Change, Deployment
 from flow.ops.references import find_dag, load_graphs
-from flow.ops.run_ranges import Which, find_runs
+from flow.ops.run_ranges import Which, find_runs_of
 from flow.ops.selection import Selected, everything, select, widen
 from flow.ops.task_references import TaskReference
 from flow.states import TaskState
@@ -76,7 +76,7 @@ def preview(deployment: Deployment, wish: Wish) -> Clearing:
     conn = deployment.conn
     with deployment.snapshot():
         dag = _dag(conn, wish.dag_id)
-        found = find_runs(conn, dag, wish.which)
+        found = find_runs_of(conn, dag, wish.which)
         return _shown(dag, found, _plan(conn, dag, found, wish))
 
 
@@ -91,7 +91,7 @@ def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None)
     conn = deployment.conn
     with deployment.change("clear") as change:
         dag = _dag(conn, wish.dag_id)
-        found = confirmed.looked_at if confirmed else find_runs(conn, dag, wish.which)
+        found = confirmed.looked_at if confirmed else find_runs_of(conn, dag, wish.which)
         found = _lock(conn, found)
         planned = _plan(conn, dag, found, wish, lock=True)
         done = _shown(dag, found, planned)
@@ -257,16 +257,20 @@ def _write(conn: Conn, planned: Sequence[Planned]) -> None:
     cleared = (one.key for run in planned for one in run.instances)
     clearing.restart(conn, restarts, reason)
     clearing.clear(conn, [key for key in cleared if key not in restarts], reason)
-    for run in moved:
-        _drop(conn, run)
+    _drop(conn, moved)
     tasks.renew(conn, [waiting for run in moved for waiting in run.waiting])
 
 
-def _drop(conn: Conn, run: Planned) -> None:
-    """End what the new version of an unfinished run does not have."""
-    dropped = [Mark(one.task_id, one.map_path, TaskState(one.state)) for one in run.dropped]
-    reason = f"version {run.shown.version} does not have this task"
-    marks.mark(conn, run.found.run_key, dropped, TaskState.SKIPPED, reason, "hot")
+def _drop(conn: Conn, moved: Sequence[Planned]) -> None:
+    """End what the new version of unfinished runs, the same one for all, does not have."""
+    dropped = [
+        Mark(one.key, TaskState(one.state), TaskState.SKIPPED)
+        for run in moved
+        for one in run.dropped
+    ]
+    if dropped:
+        reason = f"version {moved[0].shown.version} does not have this task"
+        marks.mark(conn, dropped, reason, "hot")
 
 
 def _wake(conn: Conn, dag: StoredDag, planned: Sequence[Planned]) -> None:

@@ -11,11 +11,11 @@ from flow.graph import decode
 from flow.graph.plan import plan
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dags
-from flow.ops.run_ranges import Which, find_runs
+from flow.ops.run_ranges import RunName, Which, find_runs
 from flow.states import FINISHED_RUNS, RunState, RunType
 from flow.store import (
-    cancelling,
     clock,
+    deleting,
     notify,
     past,
     run_locks,
@@ -35,67 +35,74 @@ from flow.timetables import Once
 class DeletedRun(NamedTuple):
     """A run that is gone, with so many task instances."""
 
+    dag_id: str
     run_id: str
     state: RunState
     tasks: int
 
 
 class Deleting(NamedTuple):
-    """What deleting did, or would do. `comes_again`: the DAG runs once, and now once more."""
+    """What deleting did, or would do. `come_again` are DAGs that run once, and now once more."""
 
-    dag_id: str
     runs: list[DeletedRun]
-    comes_again: bool
+    come_again: list[str]
+
+    @property
+    def changes(self) -> int:
+        """How many runs go."""
+        return len(self.runs)
 
 
 def delete(
     deployment: Deployment,
-    dag_id: str,
+    dag: str,
     which: Which,
-    only: Collection[str] | None = None,
+    only: Collection[RunName] | None = None,
     *,
     dry_run: bool = False,
 ) -> Deleting:
     """Delete runs with their tasks, tries and XComs; the logs stay where they are.
 
     The schedule does not go back, so it makes none of them again, except for a DAG that runs once.
-    `only` narrows it to runs with these ids. Raises `Conflict` when one of them is active, or a
+    `only` narrows the runs. Raises `Conflict` when one of them is active, or a
     process of it still being stopped, and `NotFound`.
     """
     conn = deployment.conn
     with deployment.change("runs.delete") as change:
-        (dag,) = find_dags(conn, [dag_id], lock=True)
-        found = [
-            one for one in find_runs(conn, dag, which) if only is None or one.run.run_id in only
-        ]
+        found = find_runs(conn, dag, which, only)
+        dags = find_dags(conn, sorted({one.run.dag_id for one in found}), lock=True)
         locked = run_locks.lock(conn, [one.run_key for one in found])
-        _require_ended(conn, dag_id, locked)
+        _require_ended(conn, locked)
         run_keys = [one.run_key for one in locked]
         instances: Counter[int] = Counter()
         for counted in tasks.counts(conn, run_keys):
             instances[counted.run_key] += counted.instances
-        once = _is_the_one(conn, dag, found)
+        once = [stored for stored in dags if _is_the_one(conn, stored, found)]
         if locked and not dry_run:
             past.wake_followers(conn, [(run_key, None) for run_key in run_keys])
-            cancelling.delete(conn, run_keys)
-            if once:
-                _begin_anew(conn, dag)
-            wakeups.wake_named(conn, [("dag", dag_id)])
+            deleting.delete(conn, run_keys)
+            for stored in once:
+                _begin_anew(conn, stored)
+            wakeups.wake_named(conn, [("dag", stored.dag_id) for stored in dags])
             for one in locked:
-                change.log(f"{dag_id}/{one.run_id}", {"state": one.state, "version": one.version})
+                change.log(
+                    f"{one.dag_id}/{one.run_id}", {"state": one.state, "version": one.version}
+                )
             change.tell(notify.WAKE)
     deleted = [
-        DeletedRun(one.run_id, RunState(one.state), instances[one.run_key]) for one in locked
+        DeletedRun(one.dag_id, one.run_id, RunState(one.state), instances[one.run_key])
+        for one in locked
     ]
-    return Deleting(dag_id, deleted, once)
+    return Deleting(deleted, [one.dag_id for one in once])
 
 
-def _require_ended(conn: Conn, dag_id: str, locked: Sequence[LockedRun]) -> None:
+def _require_ended(conn: Conn, locked: Sequence[LockedRun]) -> None:
     active = [one for one in locked if RunState(one.state) not in FINISHED_RUNS]
     if active:
         raise Conflict(
-            f"run {active[0].run_id!r} of DAG {dag_id!r} is {active[0].state} and is not deleted",
-            f"cancel it first: flow runs cancel {dag_id} {active[0].run_id}",
+            f"run {active[0].run_id!r} of DAG {active[0].dag_id!r} is {active[0].state} and is "
+            "not deleted",
+            f"cancel it first: flow runs cancel {active[0].dag_id} {active[0].run_id}",
         )
     left = stopping.of_runs(conn, [one.run_key for one in locked])
     if left:
@@ -108,7 +115,8 @@ def _require_ended(conn: Conn, dag_id: str, locked: Sequence[LockedRun]) -> None
 
 def _is_the_one(conn: Conn, dag: StoredDag, found: Sequence[FoundRun]) -> bool:
     """Whether the DAG runs once, and its run is among these."""
-    if not any(one.run.run_type == RunType.SCHEDULED for one in found):
+    of_dag = (one.run for one in found if one.run.dag_id == dag.dag_id)
+    if not any(run.run_type == RunType.SCHEDULED for run in of_dag):
         return False
     spec = decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash])
     return isinstance(spec.timetable, Once)

@@ -1,64 +1,79 @@
-"""`flow tasks mark`: an operator says how a task ended."""
+"""`flow tasks mark`: an operator says how tasks ended."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from flow.decide import RunFacts, TaskFacts, View, decide
-from flow.errors import Conflict, NotFound
+from flow.errors import Conflict
 from flow.graph import Graph
 from flow.ops.deployment import Change, Deployment
-from flow.ops.references import find_run_and_graph
-from flow.ops.selection import Selected, select
+from flow.ops.run_endings import change_tasks
+from flow.ops.run_ranges import RunName, Which, find_runs
+from flow.ops.run_targets import Target, Targeted, lock_runs, lock_targets
 from flow.ops.task_references import TaskReference
-from flow.states import FINISHED_RUNS, OCCUPYING, TASK_TRANSITIONS, RunState, TaskState
-from flow.store import audit, clock, gates, marks, notify, past, run_locks, tasks, wakeups
+from flow.states import OCCUPYING, TASK_TRANSITIONS, RunState, TaskState
+from flow.store import audit, clock, gates, marks, notify, past, wakeups
 from flow.store.connect import Conn
-from flow.store.marks import Mark, Table
-from flow.store.read.runs import Run
-from flow.store.run_locks import LockedRun
-from flow.store.tasks import NewTask
 
 
-class Marked(NamedTuple):
+class MarkedTask(NamedTuple):
     """A task instance whose state was changed."""
 
     task_id: str
-    map_index: list[int]
+    map_index: tuple[int, ...]
     before: TaskState
     state: TaskState
 
+    @property
+    def reference(self) -> TaskReference:
+        """What names it within its run."""
+        return TaskReference(self.task_id, self.map_index)
 
-class Marking(NamedTuple):
-    """What marking did, or would do.
 
-    `run_state` is the run's afterwards where that is known at once: in a finished run. `stays` are
-    tasks downstream that were not run because of what was marked; clearing runs them.
+class MarkedRun(NamedTuple):
+    """What marking changed in one run.
+
+    `after` is the run's state afterwards where that is known at once: in a finished run. `stays`
+    are tasks downstream that were not run because of what was marked; clearing runs them.
     """
 
-    run: Run
-    marked: list[Marked]
+    dag_id: str
+    run_id: str
+    before: RunState
+    after: RunState | None
+    marked: list[MarkedTask]
     unchanged: list[str]
-    run_state: RunState | None
     stays: list[str]
 
 
-class _Target(NamedTuple):
-    """One instance to change; `has_row`: it is in the store."""
+class Marking(NamedTuple):
+    """What marking did, or would do, in every run that has one of the tasks."""
 
-    reference: TaskReference
-    before: TaskState
-    pool: str
-    has_row: bool
+    runs: list[MarkedRun]
+
+    @property
+    def changes(self) -> int:
+        """How many task instances change."""
+        return sum(len(run.marked) for run in self.runs)
+
+
+class _Wanted(NamedTuple):
+    of: Targeted
+    targets: list[Target]
+    """Those that change."""
+    states: dict[str, TaskState]
+    """Of all tasks of the run, afterwards."""
 
 
 def mark(
     deployment: Deployment,
-    dag_id: str,
-    reference: str,
+    dag: str,
+    which: Which,
     selection: str,
     state: TaskState,
+    only: Collection[RunName] | None = None,
     *,
     dry_run: bool = False,
 ) -> Marking:
@@ -66,159 +81,104 @@ def mark(
 
     A running one is taken from its worker: its claim no longer counts, its try is closed, its
     process is stopped. In a finished run the rows change in place and the run is judged anew; an
-    unfinished one is looked at by a scheduler. Raises `NotFound`, and `Conflict` for an archived
-    run or a state that cannot be left.
+    unfinished one is looked at by a scheduler. `only` narrows the runs. Raises
+    `NotFound`, and `Conflict` for an archived run or a state that cannot be left.
     """
     conn = deployment.conn
     with deployment.change("tasks.mark") as change:
-        found, graph = find_run_and_graph(conn, dag_id, reference)
-        selected = select(graph, selection)
-        locked = _lock(conn, found.run_key)
-        finished = RunState(locked.state) in FINISHED_RUNS
-        table: Table = "history" if finished else "hot"
-        targets = _targets(conn, locked, graph, selected, table)
-        wanted = [target for target in targets if target.before is not state]
-        for target in wanted:
-            _require_transition(target, state)
-        states = {
-            **marks.states(conn, locked.run_key, table),
-            **{one.reference.task_id: state for one in wanted if not one.reference.map_index},
-        }
-        verdict = _judge(graph, locked, states, conn) if finished else None
-        if wanted and not dry_run:
-            _write(conn, locked, graph, wanted, state, table)
-            if verdict is not None and verdict != locked.state:
-                marks.judge(conn, locked.run_key, verdict, _reason())
-            if finished:
-                past.wake_followers(conn, [(locked.run_key, None)])
-            else:
-                _wake(conn, locked, wanted)
-            _announce(change, locked, wanted, state, finished=finished)
-    return Marking(
-        run=found.run,
-        marked=[
-            Marked(one.reference.task_id, list(one.reference.map_index), one.before, state)
+        found = find_runs(conn, dag, which, only)
+        targeted = lock_targets(conn, lock_runs(conn, found), selection)
+        wanted = [_wanted(one, state) for one in targeted]
+        verdicts = {
+            one.of.run.run_key: verdict
             for one in wanted
-        ],
-        unchanged=[str(one.reference) for one in targets if one.before is state],
-        run_state=verdict,
-        stays=_stays(graph, states, [one.reference.task_id for one in wanted], state),
+            if one.of.finished and (verdict := _judge(conn, one)) is not None
+        }
+        changing = [one for one in wanted if one.targets]
+        if changing and not dry_run:
+            change_tasks(
+                conn,
+                [(one.of, [(target, state) for target in one.targets]) for one in changing],
+                reason(),
+            )
+            judged = {
+                one.of.run.run_key: verdicts[one.of.run.run_key]
+                for one in changing
+                if verdicts.get(one.of.run.run_key, one.of.state) is not one.of.state
+            }
+            marks.judge(conn, judged, reason())
+            _wake(conn, changing)
+            _announce(change, changing, state)
+    return Marking(
+        [_shown(one, state, verdicts.get(one.of.run.run_key)) for one in wanted],
     )
 
 
-def _lock(conn: Conn, run_key: int) -> LockedRun:
-    held = run_locks.lock(conn, [run_key])
-    if not held:
-        raise NotFound("the run has been deleted meanwhile", "there is nothing to mark")
-    (locked,) = held
-    if locked.archived:
-        raise Conflict(
-            f"run {locked.run_id!r} is archived, so its tasks cannot be marked",
-            f"bring it back first: flow db restore {locked.dag_id} {locked.run_id}",
-        )
-    return locked
+def reason() -> str:
+    """Why a marked task or run is as it is."""
+    return f"marked by {audit.os_user()}"
 
 
-def _targets(
-    conn: Conn, run: LockedRun, graph: Graph, selected: Selected, table: Table
-) -> list[_Target]:
-    """The selected instances, upstream first. Raises `NotFound` for a mapped one without a row."""
-    rows: dict[str, list[_Target]] = {}
-    for row in marks.lock_tasks(conn, run.run_key, list(selected.instances), table):
-        if selected.has(row.task_id, row.map_path):
-            named = TaskReference(row.task_id, row.map_path)
-            target = _Target(named, TaskState(row.state), row.pool, has_row=True)
-            rows.setdefault(row.task_id, []).append(target)
-    targets = []
-    for task_id, instances in selected.instances.items():
-        if task_id in rows:
-            targets += rows[task_id]
-        elif instances is None:
-            pool = graph.tasks[task_id].pool
-            targets.append(_Target(TaskReference(task_id), TaskState.NONE, pool, has_row=False))
-    missing = {
-        TaskReference(task_id, path)
-        for task_id, instances in selected.instances.items()
-        for path in instances or ()
-    } - {target.reference for target in targets}
-    if missing:
-        raise NotFound(
-            f"run {run.run_id!r} has no {', '.join(sorted(map(str, missing)))}",
-            f"`flow tasks list {run.dag_id} {run.run_id}` shows its tasks",
-        )
-    return targets
+def _wanted(of: Targeted, state: TaskState) -> _Wanted:
+    targets = [target for target in of.targets if target.before is not state]
+    for target in targets:
+        if state not in TASK_TRANSITIONS[target.before]:
+            raise Conflict(
+                f"task {target.reference} is {target.before} and cannot be marked {state}",
+                "clear it first, or leave it out",
+            )
+    after = {target.key[1]: state for target in targets if not target.key[2]}
+    return _Wanted(of, targets, {**of.states, **after})
 
 
-def _require_transition(target: _Target, state: TaskState) -> None:
-    if state not in TASK_TRANSITIONS[target.before]:
-        raise Conflict(
-            f"task {target.reference} is {target.before} and cannot be marked {state}",
-            "clear it first, or leave it out",
-        )
-
-
-def _write(
-    conn: Conn,
-    run: LockedRun,
-    graph: Graph,
-    wanted: Sequence[_Target],
-    state: TaskState,
-    table: Table,
-) -> None:
-    reason = _reason()
-    with_rows = [one for one in wanted if one.has_row]
-    changed = marks.mark(
-        conn,
-        run.run_key,
-        [Mark(*one.reference, expected=one.before) for one in with_rows],
-        state,
-        reason,
-        table,
-    )
-    assert changed == len(with_rows)  # their rows are locked
-    tasks.insert(
+def _wake(conn: Conn, changing: Sequence[_Wanted]) -> None:
+    """Let a scheduler see what follows, and let pools hand out the slots that became free."""
+    past.wake_followers(conn, [(one.of.run.run_key, None) for one in changing if one.of.finished])
+    open_ = [one for one in changing if not one.of.finished]
+    wakeups.wake_runs(
         conn,
         [
-            NewTask(run.run_key, run.dag_id, graph.tasks[one.reference.task_id], state, reason)
-            for one in wanted
-            if not one.has_row
+            (one.of.run.run_key, task_id, None)
+            for one in open_
+            for task_id in sorted({target.key[1] for target in one.targets})
         ],
+    )
+    gates.wake_freed(
+        conn, {target.pool for one in open_ for target in one.targets if target.before in OCCUPYING}
     )
 
 
-def _wake(conn: Conn, run: LockedRun, wanted: Sequence[_Target]) -> None:
-    """Let a scheduler see what follows, and let pools hand out the slots that became free."""
-    changed = sorted({one.reference.task_id for one in wanted})
-    wakeups.wake_runs(conn, [(run.run_key, task_id, None) for task_id in changed])
-    gates.wake_freed(conn, (one.pool for one in wanted if one.before in OCCUPYING))
-
-
-def _announce(
-    change: Change,
-    run: LockedRun,
-    wanted: Sequence[_Target],
-    state: TaskState,
-    *,
-    finished: bool,
-) -> None:
-    for one in wanted:
-        change.log(
-            f"{run.dag_id}/{run.run_id}/{one.reference}",
-            {"state": one.before.value},
-            {"state": state.value},
-        )
-    if not finished:
+def _announce(change: Change, changing: Sequence[_Wanted], state: TaskState) -> None:
+    for one in changing:
+        for target in one.targets:
+            change.log(
+                f"{one.of.run.dag_id}/{one.of.run.run_id}/{target.reference}",
+                {"state": target.before.value},
+                {"state": state.value},
+            )
+    if any(not one.of.finished for one in changing):
         change.tell(notify.STOP)
     change.tell(notify.WAKE)
 
 
-def _judge(
-    graph: Graph, run: LockedRun, states: dict[str, TaskState], conn: Conn
-) -> RunState | None:
-    """What the run's verdict is with these states."""
-    view = View(tasks={task_id: TaskFacts(state) for task_id, state in states.items()})
-    facts = RunFacts(now=clock.now(conn), logical_date=run.logical_date)
-    return decide(graph, facts, (), view).verdict
+def _judge(conn: Conn, one: _Wanted) -> RunState | None:
+    """What the run's verdict is with the states that it has afterwards."""
+    view = View(tasks={task_id: TaskFacts(state) for task_id, state in one.states.items()})
+    facts = RunFacts(now=clock.now(conn), logical_date=one.of.run.logical_date)
+    return decide(one.of.graph, facts, (), view).verdict
+
+
+def _shown(one: _Wanted, state: TaskState, verdict: RunState | None) -> MarkedRun:
+    marked = [MarkedTask(*target.reference, target.before, state) for target in one.targets]
+    return MarkedRun(
+        dag_id=one.of.run.dag_id,
+        run_id=one.of.run.run_id,
+        before=one.of.state,
+        after=verdict,
+        marked=marked,
+        unchanged=[str(target.reference) for target in one.of.targets if target.before is state],
+        stays=_stays(one.of.graph, one.states, [task.task_id for task in marked], state),
+    )
 
 
 def _stays(
@@ -233,7 +193,3 @@ def _stays(
         for task_id in graph.order
         if task_id in below and states.get(task_id) is TaskState.UPSTREAM_FAILED
     ]
-
-
-def _reason() -> str:
-    return f"marked by {audit.os_user()}"

@@ -7,7 +7,8 @@ run id, a date (the run of that interval). Ids that look like a date are refused
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
 
 from flow.dates import DateArgument, looks_like_date, parse_date
 from flow.errors import NotFound, UsageError
@@ -23,6 +24,7 @@ from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
 
 _SUGGESTED_FROM = 500
+_WILD: Final = frozenset("*?")
 
 
 class RunAndGraph(NamedTuple):
@@ -46,6 +48,16 @@ def find_dags(conn: Conn, dag_ids: Sequence[str], *, lock: bool = False) -> list
             hint = did_you_mean(dag_id, dags.ids(conn), "`flow dags list` shows all DAGs")
             raise NotFound(f"there is no DAG {dag_id!r}", hint)
     return found
+
+
+def find_dags_like(conn: Conn, text: str) -> list[StoredDag]:
+    """The DAG of that id, or every DAG that a glob names; at least one. Raises `NotFound`."""
+    if not _WILD & set(text):
+        return [find_dag(conn, text)]
+    found = [dag_id for dag_id in dags.ids(conn) if fnmatchcase(dag_id, text)]
+    if not found:
+        raise NotFound(f"no DAG fits {text!r}", "`flow dags list` shows all DAGs")
+    return find_dags(conn, found)
 
 
 def find_run(conn: Conn, dag_id: str, reference: str) -> FoundRun:

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from flow.dates import parse_date
 from flow.errors import NotFound, UsageError
-from flow.ops.references import find_run
+from flow.ops import where
+from flow.ops.references import find_dags_like, find_run
 from flow.store import clock
 from flow.store.connect import Conn
 from flow.store.read import runs
 from flow.store.read.dags import StoredDag
-from flow.store.read.runs import Filter, FoundRun
+from flow.store.read.runs import Filter, FoundRun, Run
 from flow.timetables.zone import load_zone
+
+RunName = tuple[str, str]
+"""What names a run: dag_id and run_id."""
 
 
 class Which(NamedTuple):
     """One run by its reference, or the runs whose intervals start from `start` to `end`.
 
-    All are texts as on the command line; both ends are included, a day as a whole.
+    All are texts as on the command line; both ends are included, a day as a whole. `where` is a
+    condition on the fields of runs (`flow.ops.where`); without a range it is about every run.
     """
 
     reference: str | None = None
     start: str | None = None
     end: str | None = None
+    where: str | None = None
 
 
-def find_runs(conn: Conn, dag: StoredDag, which: Which) -> list[FoundRun]:
-    """The runs, oldest first; at least one. Raises `NotFound`, and `UsageError` for no choice."""
-    in_range = which.start is not None or which.end is not None
+def find_runs(
+    conn: Conn, dag: str, which: Which, only: Collection[RunName] | None = None
+) -> list[FoundRun]:
+    """The runs of a DAG, or of those that a glob names; of each the oldest first.
+
+    `only` narrows them. Of several DAGs, those that have no such run are left out. Raises
+    `NotFound` where there is none, and `UsageError` for no choice.
+    """
+    dags = find_dags_like(conn, dag)
+    found, missing = [], []
+    for one in dags:
+        try:
+            found += find_runs_of(conn, one, which)
+        except NotFound as error:
+            missing.append(error)
+    if missing and not found:
+        raise missing[0]
+    if only is None:
+        return found
+    return [one for one in found if (one.run.dag_id, one.run.run_id) in only]
+
+
+def find_runs_of(conn: Conn, dag: StoredDag, which: Which) -> list[FoundRun]:
+    """The runs of one DAG, the oldest first; at least one. Raises what `find_runs` raises."""
+    in_range = any(one is not None for one in which[1:])
     if (which.reference is None) is not in_range:
         raise UsageError(
             "it is not said which runs are meant"
@@ -39,12 +68,16 @@ def find_runs(conn: Conn, dag: StoredDag, which: Which) -> list[FoundRun]:
         )
     if which.reference is not None:
         return [find_run(conn, dag.dag_id, which.reference)]
-    zone = load_zone(dag.timezone)
-    limits = bounds(which.start, which.end, zone, clock.now(conn))
+    zone, now = load_zone(dag.timezone), clock.now(conn)
+    fits = where.parse(which.where, where.fields_of(Run, zone, now)) if which.where else None
+    limits = bounds(which.start, which.end, zone, now)
     found = runs.in_range(conn, Filter(dag.dag_id, None, None, *limits))
+    if fits is not None:
+        found = [one for one in found if fits(one.run._asdict())]
     if not found:
         raise NotFound(
-            f"DAG {dag.dag_id!r} has no run whose interval starts in that range",
+            f"DAG {dag.dag_id!r} has no run "
+            + (f"where {which.where}" if fits else "whose interval starts in that range"),
             f"`flow runs list {dag.dag_id}` shows its runs",
         )
     return found

@@ -37,13 +37,19 @@ def follow(conn: Conn, found: FoundRun) -> Iterator[Progress]:
     """Yield how a run is coming on, whenever something may have changed, until it has ended."""
     graph = load_graph(conn, found.spec_hash)
     while True:
-        seen, began = changes.counter(conn), time.monotonic()
+        seen = changes.counter(conn)
         progress = _look(conn, graph, found)
         yield progress
         if progress.over:
             return
-        while changes.counter(conn) == seen and time.monotonic() - began < LOOK:
-            time.sleep(GLANCE)
+        until_changed(conn, seen)
+
+
+def until_changed(conn: Conn, seen: int) -> None:
+    """Wait until something has changed since the counter was `seen`, or for `LOOK` seconds."""
+    began = time.monotonic()
+    while changes.counter(conn) == seen and time.monotonic() - began < LOOK:
+        time.sleep(GLANCE)
 
 
 def _look(conn: Conn, graph: Graph, found: FoundRun) -> Progress:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flow.store import arrays
 from flow.store.connect import Conn
-from flow.store.instances import Key
+from flow.store.instances import Key, keys
 
 # The number of a try that never started is given again: nobody has seen it. The claim grows where
 # somebody may come back to the task: what they say later no longer counts.
@@ -46,7 +45,7 @@ where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_pat
 def clear(conn: Conn, instances: Sequence[Key], reason: str) -> None:
     """Set instances without a process to none, so that they are decided anew; end their tries."""
     if instances:
-        values = {**_keys(instances), "reason": reason}
+        values = {**keys(instances), "reason": reason}
         conn.execute(_CLEAR, values)
         conn.execute(_CLOSE_TRIES, values)
 
@@ -57,14 +56,5 @@ def restart(conn: Conn, instances: Mapping[Key, int | None], reason: str) -> Non
     Theirs, or where they do not run, one that is still being stopped by the worker given.
     """
     if instances:
-        values = {**_keys(list(instances)), "workers": list(instances.values())}
+        values = {**keys(list(instances)), "workers": list(instances.values())}
         conn.execute(_RESTART, {**values, "reason": reason})
-
-
-def _keys(instances: Sequence[Key]) -> dict[str, list[int] | list[str]]:
-    run_keys, task_ids, paths = zip(*instances, strict=True)
-    return {
-        "run_keys": list(run_keys),
-        "task_ids": list(task_ids),
-        "paths": [arrays.path(path) for path in paths],
-    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from flow.store import arrays
 from flow.store.connect import Conn
 
 Key = tuple[int, str, tuple[int, ...]]
@@ -19,6 +20,7 @@ class Instance(NamedTuple):
     map_path: tuple[int, ...]
     state: str
     pool: str
+    held: bool = False
 
     @property
     def key(self) -> Key:
@@ -41,7 +43,7 @@ order by run_key, task_id, map_path for update
 
 # Both kinds of table: primary key prefix.
 _READ = """
-select run_key, task_id, map_path, state, pool from task
+select run_key, task_id, map_path, state, pool, held from task
 where run_key = any(%(run_keys)s::bigint[]) order by run_key, task_id, map_path
 """
 
@@ -56,6 +58,17 @@ def lock(conn: Conn, run_keys: Sequence[int], task_ids: Collection[str] | None =
 def read(conn: Conn, run_keys: Sequence[int]) -> dict[int, list[Instance]]:
     """Every task instance of some runs that has a row, by run."""
     found: dict[int, list[Instance]] = {run_key: [] for run_key in run_keys}
-    for run_key, task_id, path, state, pool in conn.execute(_READ, {"run_keys": list(run_keys)}):
-        found[run_key].append(Instance(run_key, task_id, tuple(path), state, pool))
+    rows = conn.execute(_READ, {"run_keys": list(run_keys)})
+    for run_key, task_id, path, state, pool, held in rows:
+        found[run_key].append(Instance(run_key, task_id, tuple(path), state, pool, held))
     return found
+
+
+def keys(instances: Sequence[Key]) -> dict[str, list[int] | list[str]]:
+    """The parameters `run_keys`, `task_ids` and `paths` of a statement about some instances."""
+    run_keys, task_ids, paths = zip(*instances, strict=True)
+    return {
+        "run_keys": list(run_keys),
+        "task_ids": list(task_ids),
+        "paths": [arrays.path(path) for path in paths],
+    }

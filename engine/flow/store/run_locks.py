@@ -20,13 +20,14 @@ class LockedRun(NamedTuple):
     spec_hash: str
     archived: bool
     logical_date: datetime
+    paused: bool
 
 
 # Waits for schedulers that hold them, in order of key; states of tasks are read in a later
 # statement.
 _LOCK = """
 select r.run_key, r.dag_id, r.run_id, r.state, r.version, v.spec_hash, r.archived,
-  r.logical_date
+  r.logical_date, r.paused
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 where r.run_key = any(%(run_keys)s::bigint[])
 order by r.run_key for no key update of r

@@ -22,6 +22,7 @@ class TakenRun(NamedTuple):
     dag_id: str
     spec_hash: str
     paused: bool
+    holds: bool
     logical_date: datetime
     started_at: datetime
     past_key: int | None
@@ -197,7 +198,7 @@ def take_woken(limit: int, whole: int) -> str:
     of its own, the tasks of runs with up to `whole` rows. `woken` reads its answer.
     """
     return (
-        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, logical_date, "
+        "select wakeups, changed, tasks, run_key, dag_id, spec_hash, paused, holds, logical_date, "
         "started_at, past_key, chained, backfill, limited "
         f"from take_runs({limit}, make_interval(secs => {BUSY_AGAIN}), {whole})"
     )

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from flow.store import arrays
+from flow.store import instances
 from flow.store.connect import Conn
+from flow.store.instances import Key
 from flow.store.tries import Claim, keys
 
 # Before the claims grow. Where a process is being stopped already, that is the one.
@@ -72,22 +73,13 @@ where p.slots >= 0
 """
 
 
-def add(conn: Conn, instances: Sequence[tuple[int, str, tuple[int, ...]]]) -> None:
-    """Note the processes of those of `instances` that run, before their claims grow."""
-    if not instances:
-        return
-    run_keys, task_ids, paths = zip(*instances, strict=True)
-    conn.execute(
-        _ADD,
-        {
-            "run_keys": list(run_keys),
-            "task_ids": list(task_ids),
-            "paths": [arrays.path(path) for path in paths],
-        },
-    )
+def add(conn: Conn, tasks: Sequence[Key]) -> None:
+    """Note the processes of those of `tasks` that run, before their claims grow."""
+    if tasks:
+        conn.execute(_ADD, instances.keys(tasks))
 
 
-def of_runs(conn: Conn, run_keys: Sequence[int]) -> dict[tuple[int, str, tuple[int, ...]], int]:
+def of_runs(conn: Conn, run_keys: Sequence[int]) -> dict[Key, int]:
     """Instances of some runs with a process that is being stopped, and the worker that has it.
 
     Holds as long as the caller holds the runs.

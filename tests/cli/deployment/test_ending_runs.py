@@ -22,10 +22,10 @@ def test_a_run_is_cancelled_and_deleted(sales, flow):
     assert active.err.splitlines()[1] == "cancel it first: flow runs cancel sales mine"
     done = flow(*cancel, "--yes", "-o", "json")
     assert json.loads(done.out) == {
-        "dag_id": "sales",
         "dry_run": False,
         "runs": [
             {
+                "dag_id": "sales",
                 "run_id": "mine",
                 "before": "running",
                 "after": "failed",
@@ -42,10 +42,9 @@ def test_a_run_is_cancelled_and_deleted(sales, flow):
     sales.rows("delete from stopping returning 1")
     deleted = flow("runs", "delete", "sales", "mine", "--yes", "-o", "json")
     assert json.loads(deleted.out) == {
-        "dag_id": "sales",
         "dry_run": False,
-        "runs": [{"run_id": "mine", "state": "failed", "tasks": 4}],
-        "comes_again": False,
+        "runs": [{"dag_id": "sales", "run_id": "mine", "state": "failed", "tasks": 4}],
+        "come_again": [],
     }
     assert flow("runs", "show", "sales", "mine").code == 3
 
@@ -65,4 +64,70 @@ def test_deleting_asks(sales, flow):
 def test_a_range_without_active_runs_is_left_alone(sales, flow):
     done = flow("runs", "cancel", "sales", "--from", "2026-07-01", "--yes")
     assert (done.code, done.out) == (0, "")
-    assert done.err == "nothing to cancel: 3 runs of sales ended before\n"
+    assert done.err == "nothing to cancel: 3 runs ended before\n"
+
+
+def test_a_run_is_marked(sales, flow):
+    mark = ("runs", "mark", "sales", "2026-07-08", "success")
+    shown = f"{RUN}: failed -> success\n  success: load.ch, report\n"
+    refused = flow(*mark)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith(shown + "this needs an answer")
+    assert flow(*mark, "--yes").out == shown
+    again = flow(*mark, "--yes", "-o", "json")
+    assert json.loads(again.out) == {"dry_run": False, "runs": [], "unchanged": [RUN]}
+    assert again.err == f"already so: {RUN}\n"
+    assert sales.value("select count(*) from run where state = 'success'") == 3
+
+
+def test_runs_are_marked_by_a_condition(sales, flow):
+    mark = ("runs", "mark", "s*", "failed", "--where", "state=success and logical_date<2026-07-09")
+    done = flow(*mark, "--yes", "-o", "json")
+    (run,) = json.loads(done.out)["runs"]
+    assert (run["run_id"], run["after"], run["tasks"]) == (
+        "manual__2026-07-07T00:00:00+00:00", "failed", []
+    )  # fmt: skip
+    assert sales.value("select count(*) from run where state = 'failed'") == 2
+
+
+def test_what_does_not_say_which_runs_or_how_they_ended(sales, flow):
+    for arguments, message in (
+        (("sales", "success"), "there are too few arguments after DAG"),
+        (("sales", "latest", "success", "--from", "-1d"), "there are too many arguments after DAG"),
+        (("sales", "latest", "well"), "'well' is not one of success, failed"),
+        (("sales", "failed", "--where", "stat=failed"), "there is no field 'stat' to ask for"),
+    ):
+        refused = flow("runs", "mark", *arguments)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith(message)
+
+
+def test_a_run_is_paused_and_goes_on(sales, flow):
+    assert flow("run", "sales", "--run-id", "mine").code == 0
+    sales.schedule()
+    assert flow("runs", "pause", "sales", "mine").out == "mine: running, paused\n"
+    assert "the run is paused" in flow("why", "sales", "mine", "extract").out
+    assert flow("runs", "pause", "sales", "mine").err == "already so: mine\n"
+    done = flow("runs", "resume", "sales", "--where", "state=running", "--yes", "-o", "json")
+    assert json.loads(done.out) == {
+        "dry_run": False,
+        "runs": [{"dag_id": "sales", "run_id": "mine", "state": "running"}],
+        "unchanged": [],
+    }
+    ended = flow("runs", "pause", "sales", "2026-07-08")
+    assert (ended.code, ended.out) == (4, "")
+    assert ended.err.splitlines()[1].endswith(f"flow clear sales {RUN}")
+
+
+def test_a_task_is_held_and_released(sales, flow):
+    assert flow("run", "sales", "--run-id", "mine").code == 0
+    sales.schedule()
+    assert flow("tasks", "hold", "sales", "mine", "extract,load").out == (
+        "extract: queued, held\nload.ch: none, held\nload.de: none, held\n"
+    )
+    assert "the task is held" in flow("why", "sales", "mine", "extract").out
+    done = flow("tasks", "release", "sales", "extract", "--from", "-1d", "--yes", "-o", "json")
+    (run,) = json.loads(done.out)["runs"]
+    assert run["tasks"] == [
+        {"task_id": "extract", "map_index": [], "state": "scheduled", "running": False}
+    ]

@@ -12,7 +12,7 @@ from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
-from flow.store import gates, runs, tasks, wakeups
+from flow.store import gates, holding, runs, tasks, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.looking_back import Asking, look_back
@@ -57,12 +57,14 @@ def decide_woken(conn: Conn, graphs: Graphs, shares: Shares) -> Written | None:
         busy = _decide(conn, graphs, open_runs, state)
         wakeups.wake_runs(conn, [wake for one in busy for wake in _again(one, state)])
         put_off = {one.run.run_key for one in busy}
+        held = holding.held(conn, [run.run_key for run in woken.runs if run.holds])
         written = write(
             conn,
             [
                 DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
                            one.changed, one.run.paused, one.run.chained, one.run.past_key,
-                           one.run.backfill, one.run.limited)
+                           one.run.backfill, one.run.limited,
+                           held=held.get(one.run.run_key, ()))
                 for one in open_runs if one.run.run_key not in put_off
             ],
             state,

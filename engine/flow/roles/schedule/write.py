@@ -38,6 +38,8 @@ class DecidedRun:
     """Its DAG has a limit over all its runs."""
     alone: bool = False
     """Its DAG has no other unfinished run."""
+    held: Collection[str] = ()
+    """Its tasks that somebody keeps from starting."""
 
     @property
     def limited_dag(self) -> bool:
@@ -246,7 +248,7 @@ def _admit_here(one: DecidedRun, ready: Sequence[TaskChange], room: Room, state:
     specs = one.graph.tasks
     free = [
         spec
-        for spec in (specs[change.task_id] for change in ready)
+        for spec in (specs[change.task_id] for change in ready if change.task_id not in one.held)
         if spec.pool in state.unlimited and not limits_itself(spec)
     ]
     if one.run_key not in room.runs:  # only a missing worker can keep them waiting

@@ -142,7 +142,8 @@ create table run (
   reason text,
   note text,
   backfill_id bigint,
-  paused boolean not null default false,
+  paused boolean not null default false,   -- nothing more of it starts
+  holds boolean not null default false,    -- a task of it is held
   archived boolean not null default false,
   past_key bigint,                         -- the previous run that a task of it waits for
   chained boolean not null default false,  -- a later run has asked about it: wake who waits
@@ -157,7 +158,8 @@ create unique index run_of_interval on run (dag_id, data_interval_start) where i
 create index run_unfinished on run (dag_id, run_key) where state in ('queued', 'running');
 create index run_queued on run (dag_id, logical_date, run_key) where state = 'queued';
 create index run_by_date on run (dag_id, logical_date desc, run_key desc);
--- Pages of the rare kinds over all DAGs, newest first.
+-- What has ended lately; pages of the rare kinds over all DAGs, newest first.
+create index run_ended on run (ended_at) where state in ('success', 'failed');
 create index run_failed on run (run_key) where state = 'failed';
 create index run_by_type on run (run_type, run_key) where run_type <> 'scheduled';
 create index run_by_interval on run (data_interval_start);
@@ -187,7 +189,7 @@ create table task_hot (
   run_limit int check (run_limit >= 1),    -- active instances of this task within the run
   dag_limit int check (dag_limit >= 1),    -- … and over all runs of the DAG
   keeps_slot boolean not null default false, -- occupies its pool though it is not active
-  held boolean not null default false,
+  held boolean not null default false,     -- somebody keeps it from starting
   retry_delay double precision not null default 0,
   retry_backoff double precision not null default 0,
   max_retry_delay double precision,
@@ -449,6 +451,7 @@ create table audit (
   after jsonb
 );
 create index audit_at on audit (at);
+create index audit_target on audit (target collate "C");  -- of a DAG and all that is in it
 
 -- ── decisions ────────────────────────────────────────────────────────────────────────────────────
 
@@ -461,8 +464,8 @@ create index audit_at on audit (at);
 
 create function take_runs(most int, again interval, whole int)
 returns table (wakeups int, changed text[], tasks json,
-  run_key bigint, dag_id text, spec_hash text, paused boolean, logical_date timestamptz,
-  started_at timestamptz, past_key bigint, chained boolean, backfill boolean, limited boolean)
+  run_key bigint, dag_id text, spec_hash text, paused boolean, holds boolean,
+  logical_date timestamptz, started_at timestamptz, past_key bigint, chained boolean, backfill boolean, limited boolean)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -507,8 +510,8 @@ begin
 
   return query
   select w.wakeups, w.changed, case when t.number <= whole then t.tasks end,
-    w.run_key, r.dag_id, v.spec_hash, r.paused, r.logical_date, r.started_at, r.past_key, r.chained,
-    r.backfill_id is not null,
+    w.run_key, r.dag_id, v.spec_hash, r.paused, r.holds, r.logical_date, r.started_at, r.past_key,
+    r.chained, r.backfill_id is not null,
     (select d.concurrency is not null from dag d where d.dag_id = r.dag_id)
   from (select run_key, case when bool_and(task_id is not null) then array_agg(task_id) end,
       count(*)::int
@@ -656,7 +659,7 @@ begin
     n.reason,
     case when n.state in ('scheduled', 'queued') then at end,
     case when n.state = 'queued' then at end,
-    case when n.state not in ('scheduled', 'queued') then at end
+    case when n.state not in ('none', 'scheduled', 'queued') then at end
   from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
       add_tasks.behind)
     as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
@@ -692,7 +695,7 @@ begin
   from unnest(run_keys, task_ids, map_paths, flows, queue_tasks.behind)
     as k(run_key, task_id, map_path, flow, behind)
   where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_path::int[]
-    and t.state = 'scheduled';
+    and t.state = 'scheduled' and not t.held;
   get diagnostics queued = row_count;
   return queued;
 end $$;

@@ -1,0 +1,96 @@
+"""`flow events`: what happened, and what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from flow.dates import parse_date
+from flow.ops.deployment import Deployment
+from flow.ops.references import find_dag, find_run
+from flow.ops.waiting import until_changed
+from flow.store import clock
+from flow.store.connect import STATEMENT_TIMEOUT, Conn
+from flow.store.read import changes, events
+from flow.store.read.events import Event
+from flow.timetables.zone import load_zone
+
+RECENT: Final = timedelta(hours=1)
+"""So far back goes a look without `since`."""
+OVERLAP: Final = timedelta(seconds=STATEMENT_TIMEOUT)
+"""So long after the times that it has written a transaction may commit; they are read again."""
+
+
+class Asked(NamedTuple):
+    """Whose events: of everything, of a DAG, or of a run. `since` is a date argument."""
+
+    dag_id: str | None = None
+    run: str | None = None
+    since: str | None = None
+    limit: int | None = None
+
+
+class _Scope(NamedTuple):
+    dag_id: str | None
+    run_id: str | None
+    since: datetime
+
+
+def recent(deployment: Deployment, asked: Asked) -> list[Event]:
+    """The newest events, oldest first. Raises `NotFound`, and `UsageError` for what is no date."""
+    with deployment.snapshot():
+        scope = _scope(deployment, asked)
+        return _read(deployment.conn, scope, scope.since, asked.limit)
+
+
+def follow(deployment: Deployment, asked: Asked) -> Iterator[Event]:
+    """The newest events, and then each as it happens, without an end. Raises what `recent` does."""
+    conn = deployment.conn
+    scope = _scope(deployment, asked)
+    seen = changes.counter(conn)
+    with deployment.snapshot():
+        shown = _read(conn, scope, scope.since, asked.limit)
+        late = _read(conn, scope, _window(conn, scope))
+    yield from shown
+    known = {_key(event) for event in (*shown, *late)}
+    while True:
+        until_changed(conn, seen)
+        seen = changes.counter(conn)
+        with deployment.snapshot():
+            found = _read(conn, scope, _window(conn, scope))
+        yield from (event for event in found if _key(event) not in known)
+        known = {_key(event) for event in found}
+
+
+def _window(conn: Conn, scope: _Scope) -> datetime:
+    """Since when something may still come to light."""
+    return max(scope.since, clock.now(conn) - OVERLAP)
+
+
+def _read(conn: Conn, scope: _Scope, since: datetime, limit: int | None = None) -> list[Event]:
+    return events.since(conn, since, dag_id=scope.dag_id, run_id=scope.run_id, limit=limit)
+
+
+def _key(event: Event) -> tuple[object, ...]:
+    path = tuple(event.map_index or ())
+    return (*event[:5], path, *event[6:8])
+
+
+def _scope(deployment: Deployment, asked: Asked) -> _Scope:
+    conn = deployment.conn
+    zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
+    run_id = None
+    begins = None
+    if asked.dag_id is not None:
+        zone = load_zone(find_dag(conn, asked.dag_id).timezone)
+        if asked.run is not None:
+            found = find_run(conn, asked.dag_id, asked.run)
+            run_id, begins = found.run.run_id, found.run.queued_at
+    now = clock.now(conn)
+    if asked.since is not None:
+        since = parse_date(asked.since, zone, now).start
+    else:
+        since = begins or now - RECENT
+    return _Scope(asked.dag_id, run_id, since)

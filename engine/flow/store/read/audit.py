@@ -1,0 +1,63 @@
+"""Who did what, newest first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from flow.store.connect import Conn
+from flow.store.read.page import COUNTED, Page, Total, total
+
+
+class AuditEntry(NamedTuple):
+    """One thing that an operation changed, written in the change's own transaction."""
+
+    audit_id: int
+    at: datetime
+    os_user: str
+    db_role: str
+    host: str
+    verb: str
+    target: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class Wanted(NamedTuple):
+    """Which entries are meant. `who` is a user of the system or a role of the database."""
+
+    dag_id: str | None = None
+    who: str | None = None
+    since: datetime | None = None
+
+
+_COLUMNS = "a.audit_id, a.at, a.os_user, a.db_role, a.host, a.verb, a.target, a.before, a.after"
+
+# Left out when they are not asked for, so that the planner sees which index fits: audit_target,
+# audit_at, or the primary key. Targets of other kinds may have the name of a DAG.
+_CONDITIONS: Final = {
+    "dag_id": """(a.target = %(dag_id)s or a.target collate "C" >= %(dag_id)s || '/'
+      and a.target collate "C" < %(dag_id)s || '0')
+    and split_part(a.verb, '.', 1) not in ('vars', 'conns', 'pools')""",
+    "who": "%(who)s in (a.os_user, a.db_role)",
+    "since": "a.at >= %(since)s",
+}
+
+
+def page(conn: Conn, wanted: Wanted, limit: int | None) -> Page[AuditEntry]:
+    """Entries, newest first."""
+    asked = {name: value for name, value in wanted._asdict().items() if value is not None}
+    conditions = " and ".join(_CONDITIONS[name] for name in asked) or "true"
+    rows = conn.execute(
+        f"select {_COLUMNS} from audit a where {conditions} order by a.audit_id desc "
+        "limit %(limit)s",
+        {**asked, "limit": limit},
+    )
+    listed = [AuditEntry._make(row) for row in rows]
+    if limit is None or len(listed) < limit:
+        return Page(listed, Total(len(listed)))
+    counted = conn.execute(
+        f"select count(*) from (select from audit a where {conditions} limit {COUNTED + 1}) as c",
+        asked,
+    ).fetchone()
+    return Page(listed, total(counted[0] if counted else 0))

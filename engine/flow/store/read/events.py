@@ -1,0 +1,111 @@
+"""What happened to runs, tries, processes and files, and who changed what: put together from the
+times that their rows have. Nothing is written for it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from flow.store.connect import Conn
+
+
+class Event(NamedTuple):
+    """One thing that happened. What it is not about is None; `kind` of an audit entry is its verb.
+
+    `state` is what something became, `who` a user, or `host:pid` of a process.
+    """
+
+    at: datetime
+    kind: str
+    dag_id: str | None
+    run_id: str | None
+    task_id: str | None
+    map_index: list[int] | None
+    try_number: int | None
+    state: str | None
+    who: str | None
+    detail: str | None
+
+
+# Runs that have not ended (index run_unfinished) or ended since then (index run_ended), and the
+# tries of just those, by the prefix of their primary keys. What is not about a run is left out when
+# a DAG is named.
+_HAPPENED = """
+with recent as materialized (
+  select run_key, dag_id, run_id, run_type, state, reason, queued_at, started_at, ended_at from run
+  where state in ('queued', 'running')
+    and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
+    and (%(run_id)s::text is null or run_id = %(run_id)s)
+  union all
+  select run_key, dag_id, run_id, run_type, state, reason, queued_at, started_at, ended_at from run
+  where state in ('success', 'failed') and ended_at >= %(since)s
+    and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
+    and (%(run_id)s::text is null or run_id = %(run_id)s)),
+tries as materialized (
+  select r.dag_id, r.run_id, y.* from recent r join try_hot y on y.run_key = r.run_key
+  where r.ended_at is null and (y.started_at >= %(since)s or y.ended_at >= %(since)s)
+  union all
+  select r.dag_id, r.run_id, y.* from recent r join try_history y on y.run_key = r.run_key
+  where r.ended_at is not null and (y.started_at >= %(since)s or y.ended_at >= %(since)s)),
+happened as (
+  select queued_at as at, 'run_queued' as kind, dag_id, run_id, null as task_id,
+    null::int[] as map_index, null::int as try_number, 'queued' as state, null as who,
+    run_type as detail
+  from recent
+  union all
+  select started_at, 'run_started', dag_id, run_id, null, null, null, 'running', null, null
+  from recent
+  union all
+  select ended_at, 'run_ended', dag_id, run_id, null, null, null, state, null, reason from recent
+  union all
+  select started_at, 'try_started', dag_id, run_id, task_id, map_path, try_number, 'running',
+    host || coalesce(':' || pid, ''), null
+  from tries
+  union all
+  select ended_at, 'try_ended', dag_id, run_id, task_id, map_path, try_number, state,
+    host || coalesce(':' || pid, ''), reason
+  from tries
+  union all
+  select at, verb, split_part(target, '/', 1),
+    nullif(split_part(target, '/', 2), ''), nullif(split_part(target, '/', 3), ''), null, null,
+    after ->> 'state', os_user || '@' || host, target
+  from audit
+  where at >= %(since)s and split_part(verb, '.', 1) not in ('vars', 'conns', 'pools')
+    and (%(dag_id)s::text is null or split_part(target, '/', 1) = %(dag_id)s)
+    and (%(run_id)s::text is null or split_part(target, '/', 2) = %(run_id)s)
+  union all
+  select at, verb, null, null, null, null, null, null, os_user || '@' || host, target
+  from audit
+  where %(dag_id)s::text is null and at >= %(since)s
+    and split_part(verb, '.', 1) in ('vars', 'conns', 'pools')
+  union all
+  select started_at, 'process_started', null, null, null, null, null, role, host || ':' || pid,
+    'version ' || version
+  from process where %(dag_id)s::text is null
+  union all
+  select ended_at, 'process_ended', null, null, null, null, null, role, host || ':' || pid,
+    ended_reason
+  from process where %(dag_id)s::text is null
+  union all
+  select error_since, 'import_error', null, null, null, null, null, 'failed', null,
+    path || ': ' || error
+  from dag_file where %(dag_id)s::text is null)
+select at, kind, dag_id, run_id, task_id, map_index, try_number, state, who, detail
+from happened where at >= %(since)s
+order by at desc, kind, dag_id, run_id, task_id, try_number limit %(limit)s
+"""
+
+
+def since(
+    conn: Conn,
+    since: datetime,
+    *,
+    dag_id: str | None = None,
+    run_id: str | None = None,
+    limit: int | None = None,
+) -> list[Event]:
+    """The newest events of a time, the oldest of them first."""
+    values = {"since": since, "dag_id": dag_id, "run_id": run_id, "limit": limit}
+    rows = conn.execute(_HAPPENED, values).fetchall()
+    return [Event._make(row) for row in reversed(rows)]

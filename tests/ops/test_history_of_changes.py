@@ -1,0 +1,101 @@
+"""Who did what, and what happened."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from itertools import islice
+
+import pytest
+
+from flow.errors import NotFound
+from flow.ops import audit, cancelling, events, pausing, pools, running
+from flow.ops.events import Asked
+from flow.ops.run_ranges import Which
+from flow.ops.running import Wish
+from flow.states import TaskState
+from operations_world import World
+
+ME = pwd.getpwuid(os.getuid()).pw_name
+
+
+def start(world: World, dag_id: str = "sales", run_id: str = "it") -> None:
+    world.define(dag_id, file=f"/dags/{dag_id}.py")
+    running.run(world.deployment, Wish(dag_id, run_id=run_id))
+    world.schedule()
+
+
+class TestAudit:
+    def test_entries_say_who_changed_what_newest_first(self, world: World) -> None:
+        start(world)
+        pausing.pause(world.deployment, ["sales"])
+        first, second = audit.page(world.deployment).rows
+        assert (first.verb, first.target, first.before, first.after) == (
+            "dags.pause", "sales", {"paused": False}, {"paused": True}
+        )  # fmt: skip
+        assert (second.verb, second.target) == ("run", "sales/it")
+        assert {first.os_user, second.os_user} == {ME}
+        assert first.db_role == world.value("select session_user")
+
+    def test_those_of_a_dag_are_not_those_of_its_namesakes(self, world: World) -> None:
+        for dag_id in ("sales", "sales_eu", "sales-2"):
+            start(world, dag_id)
+        pools.set_(world.deployment, "sales", 3)
+        targets = [one.target for one in audit.page(world.deployment, dag_id="sales").rows]
+        assert targets == ["sales/it"]
+        with pytest.raises(NotFound):
+            audit.page(world.deployment, dag_id="nope")
+
+    def test_by_whom_and_since_when(self, world: World) -> None:
+        start(world)
+        start(world, "other")
+        world.rows("update audit set os_user = 'anna', at = at - interval '2 days'"
+                   " where target = 'other/it' returning 1")  # fmt: skip
+        page = audit.page(world.deployment, who="anna")
+        assert [one.target for one in page.rows] == ["other/it"]
+        assert [o.target for o in audit.page(world.deployment, since="-1d").rows] == ["sales/it"]
+        assert len(audit.page(world.deployment, limit=1).rows) == 1
+        assert audit.page(world.deployment, limit=1).total.counted == 2
+
+
+class TestEvents:
+    def test_a_run_is_told_from_its_beginning_to_its_end(self, world: World) -> None:
+        start(world)
+        world.finish({"load": TaskState.FAILED})
+        told = events.recent(world.deployment, Asked("sales", "it"))
+        assert {one.kind for one in told[:2]} == {"run", "run_queued"}
+        assert [(one.kind, one.task_id, one.state) for one in told[2:]] == [
+            ("run_started", None, "running"),
+            ("try_started", "extract", "running"),
+            ("try_ended", "extract", "success"),
+            ("try_started", "load", "running"),
+            ("try_ended", "load", "failed"),
+            ("run_ended", None, "failed"),
+        ]
+        assert [one.at for one in told] == sorted(one.at for one in told)
+
+    def test_of_everything_in_a_time(self, world: World) -> None:
+        start(world)
+        start(world, "other")
+        cancelling.cancel(world.deployment, "other", Which("it"))
+        kinds = {(one.kind, one.dag_id) for one in events.recent(world.deployment, Asked())}
+        expected = {("run_ended", "other"), ("runs.cancel", "other"), ("process_started", None)}
+        assert expected <= kinds
+        assert ("run_ended", "sales") not in kinds
+        only = events.recent(world.deployment, Asked("sales"))
+        assert {one.dag_id for one in only} == {"sales"}
+        world.rows("update run set queued_at = queued_at - interval '2 hours' returning 1")
+        assert not any(one.kind == "run_queued" for one in events.recent(world.deployment, Asked()))
+        assert len(events.recent(world.deployment, Asked(limit=2))) == 2
+
+    def test_what_is_committed_late_is_told_once(self, world: World) -> None:
+        start(world)
+        told = events.follow(world.deployment, Asked("sales", limit=1))
+        assert next(told).kind in ("run_started", "run")
+        claimed = world.claim()["extract"]
+        world.rows("update try_hot set started_at = started_at - interval '20 s' returning 1")
+        (late,) = islice(told, 1)
+        assert (late.kind, late.task_id) == ("try_started", "extract")
+        world.end(claimed)
+        world.schedule()
+        assert next(told).kind == "try_ended"
