@@ -14,7 +14,8 @@ from pathlib import Path
 from model.reference import Fate, RunId, TaskId
 
 from flow.process.events import Event, JobEnded, JobStarted, ZygoteDied
-from flow.process.messages import Job, Outcome, TaskJob
+from flow.process.jobs import Job, TaskJob
+from flow.process.messages import Outcome
 from flow.roles.work import worker as product
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
