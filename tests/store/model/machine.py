@@ -29,6 +29,7 @@ from operations_world import World
 LONG = 400
 """Statements in a whole piece of work, at most."""
 ENDS = ("success", "failed", "skipped", "success", "fatal", "success")
+MOMENTS = ("claim_tasks", "report_tries", "commit")
 MARKS = ("success", "failed", "skipped")
 
 
@@ -137,11 +138,40 @@ class Machine(RuleBasedStateMachine):
     @rule(who=st.integers(0, 1), by=st.integers(0, 1), steps=st.integers(1, LONG))
     def silence(self, who: int, by: int, steps: int) -> None:
         """A worker is not heard of: its lease runs out, and a scheduler takes it for lost."""
+        self._silence(who, by, steps)
+
+    def _silence(self, who: int, by: int, steps: int) -> None:
         self._host(who).expire()
         process_id = self._host(who).process_id
         if process_id:
             self.stage.processes.gone.add(process_id)
             self.stage.begin(self.stage.of("scheduler", by), partial(_rescue, process_id), steps)
+
+    @rule(who=st.integers(0, 1), how=st.integers(0, 99), before=st.sampled_from(MOMENTS))
+    def lose_in_the_midst(self, who: int, how: int, before: str) -> None:
+        """A worker stands still before a statement; taken for lost, it goes on when another one has
+        got what it had.
+        """
+        party, other = self.stage.of("worker", who), self.stage.of("worker", who + 1)
+        assert party.seat is not None
+        assert other.seat is not None
+        self._finish()
+        self._operate(0, lambda d: running.run(d, running.Wish("plain")), None, LONG)
+        self._schedule()
+        self.stage.begin(party, party.seat.beat, LONG)
+        self._end_process(who, how, how)
+        self._schedule()
+        self.stage.begin(party, party.seat.turn, 0)
+        self.stage.go_before(party, before)
+        self._silence(who, 0, LONG)
+        self._schedule()
+        self.stage.begin(other, other.seat.beat, LONG)
+        self.stage.go(party, LONG)
+
+    def _schedule(self) -> None:
+        """Two passes of each scheduler: what is decided in one may be admitted in the next."""
+        for number in range(4):
+            self.stage.begin(self.stage.of("scheduler", number), self._pass, LONG)
 
     @rule(who=st.integers(0, 1))
     def kill_worker(self, who: int) -> None:

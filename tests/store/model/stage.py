@@ -108,6 +108,11 @@ class Stage:
                 return
             self.step(party, order)
 
+    def go_before(self, party: Party, words: str) -> None:
+        """Let somebody go on until he stands before a statement with some words, or is done."""
+        while party.actor.where is Where.BEFORE and words not in party.actor.statement:
+            self.step(party)
+
     def step(self, party: Party, order: Order = Order.GO) -> None:
         """One statement of somebody, and what it lets others do."""
         self.sound = False
