@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from flow_cli.cells import duration_text, text_of
-from flow_cli.grid import can_write_symbols
+from flow_cli.drawing import can_write_symbols
 from flow_cli.states import LOOKS
 
 if TYPE_CHECKING:
