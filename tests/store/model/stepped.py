@@ -13,8 +13,10 @@ from enum import Enum
 from typing import Any
 
 import psycopg
+from psycopg import ClientCursor, Cursor
+from psycopg.abc import Params
 
-from flow.store.connect import Conn
+from flow.store.connect import Conn, Row
 from waiting import PATIENCE
 
 _TIMEOUT = re.compile(r"(idle_in_transaction_session_timeout =) \d+")
@@ -38,19 +40,25 @@ class Where(Enum):
     WITHIN = "within a statement"
 
 
-class _Line(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that asks before each statement; notifications pass, which nobody waits for."""
+class _Line(Conn):
+    """A connection that asks before each statement, and before a commit whatever travels with it.
+
+    Notifications by themselves pass: nobody waits for them.
+    """
 
     actor: Actor
 
-    def execute(self, query: Any, *args: Any, **options: Any) -> psycopg.Cursor[tuple[Any, ...]]:
-        if self.closed or "notify flow_" in query:
-            return super().execute(query, *args, **options)
+    def begin(self, *settings: str) -> None:
+        # Whoever stands still within a transaction does so because the test wants it.
+        super().begin(*(_TIMEOUT.sub(r"\1 0", setting) for setting in settings))
+
+    def execute(self, query: Any, params: Params | None = None, **how: Any) -> Cursor[Row]:
+        if self.closed or ("notify flow_" in query and not query.startswith("commit")):
+            return super().execute(query, params, **how)
         order = self.actor.stop_before(query)
         if order is Order.CUT:
             raise self.broken()
-        # Whoever stands still within a transaction does so because the test wants it.
-        answer = super().execute(_TIMEOUT.sub(r"\1 0", query), *args, **options)
+        answer = super().execute(query, params, **how)
         if order is Order.LOSE:
             raise self.broken()
         return answer
@@ -79,7 +87,11 @@ class Actor:
 
     def _connect(self) -> _Line:
         line = _Line.connect(
-            self._dsn, autocommit=True, prepare_threshold=None, application_name=self.name
+            self._dsn,
+            autocommit=True,
+            prepare_threshold=None,
+            cursor_factory=ClientCursor,
+            application_name=self.name,
         )
         line.actor = self
         self._backend = line.info.backend_pid
