@@ -164,7 +164,8 @@ class _Bar:
         self.speed = self.speed or _speed(details, now)
         for one in ended:
             if one.state == "failed":
-                self.live.console.print(Text(told(details, one)))
+                # Not folded: a command that is broken in two can no longer be copied.
+                self.live.console.print(Text(told(details, one)), soft_wrap=True)
         states = [one.state for one in details.intervals if one.action != "skip"]
         bar = Text()
         for state in cells(states, self.live.console.width):
