@@ -49,9 +49,7 @@ VERBS = {
     "runs mark": Verb(
         (DAG, RUN, "failed", "--dry-run"), whole=(RUN,), unknown=(DAG, "nope", "failed")
     ),
-    "runs pause": Verb(
-        (DAG, "--where", "state=queued", "--dry-run"), code=3, unknown=(DAG, "nope")
-    ),
+    "runs pause": Verb((DAG, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope")),
     "runs resume": Verb((DAG, "--from", "2020-01-01", "--dry-run"), unknown=(DAG, "nope")),
     "tasks list": Verb((DAG, RUN), whole=(TASK,), unknown=(DAG, "nope")),
     "tasks tries": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
