@@ -297,6 +297,7 @@ complete -c flow -n "__flow_at 'flow test'" -l conf -x -d 'JSON object that task
 complete -c flow -n "__flow_at 'flow test'" -l var -x -d 'A variable.'
 complete -c flow -n "__flow_at 'flow test'" -l conn -x -d 'A connection, as a URI or as JSON.'
 complete -c flow -n "__flow_at 'flow test'" -l no-wait -d 'Try again at once, without the retry delay.'
+complete -c flow -n "__flow_at 'flow test'" -l idempotent -d 'Run the tasks twice and compare what they leave in the outlets they declare; exit 1 unless it is the same.'
 complete -c flow -n "__flow_at 'flow test'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow test'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow pools'" -a list -d 'List pools and what occupies them, in slots. A pool of -1 slots has no limit.'

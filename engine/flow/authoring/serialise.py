@@ -112,6 +112,7 @@ def _task(task: BaseOperator) -> TaskSpec:
         ignore_first_depends_on_past=task.ignore_first_depends_on_past,
         wait_for_past_depends_before_skipping=task.wait_for_past_depends_before_skipping,
         callbacks=tuple(event for event in _TASK_EVENTS if getattr(task, f"on_{event}_callback")),
+        outlets=tuple(outlet.to_spec() for outlet in task.outlets),
         display_name=task.task_display_name,
         doc=task.doc_md or task.doc,
     )

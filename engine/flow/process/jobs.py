@@ -1,4 +1,4 @@
-"""What a process that runs user code is told to do: one job, of one of four kinds.
+"""What a process that runs user code is told to do: one job, of one of five kinds.
 
 Values of users (params) travel as JSON text, so that the supervisor never builds a user's object.
 """
@@ -88,6 +88,20 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True, tag="render", omit_de
     None: they go where the zygote's go."""
 
 
+class MeasureJob(msgspec.Struct, frozen=True, kw_only=True, tag="measure", omit_defaults=True):
+    """Measure what a task has declared to write (`flow.process.measure`)."""
+
+    run: RunInfo
+    task_id: str
+    map_path: tuple[int, ...] = ()
+    try_number: int = 1
+    max_tries: int = 0
+    file: str
+    root: str = ""
+    timezone: str = "UTC"
+    log: str
+
+
 class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defaults=True):
     """Import one DAG file and report the DAGs it defines."""
 
@@ -106,4 +120,4 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     may use; None: no limit."""
 
 
-Job = TaskJob | CallbackJob | RenderJob | ParseJob
+Job = TaskJob | CallbackJob | RenderJob | MeasureJob | ParseJob

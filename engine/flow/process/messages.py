@@ -199,6 +199,37 @@ class Rendered(Message, frozen=True, tag="rendered"):
     """One line why the fields cannot be rendered; then `fields` is empty."""
 
 
+class Figures(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What something holds, as figures that are equal when the content is."""
+
+    count: int
+    """Files of a tree, rows of a table."""
+    bytes: int | None = None
+    """Size of all files; None for a table."""
+    digest: str
+    """Of the content, in hexadecimal."""
+
+
+class Measure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One outlet of a task: what is there now."""
+
+    name: str
+    """The outlet, rendered, for people."""
+    figures: Figures | None = None
+    """None: nothing is there, or it cannot be measured."""
+    error: str | None = None
+    """One line why it cannot be measured."""
+
+
+class Measured(Message, frozen=True, tag="measured"):
+    """Answer of a measure job."""
+
+    outlets: tuple[Measure, ...] = ()
+    """In the order of the file."""
+    error: str | None = None
+    """One line why the outlets cannot be looked at; then there are none."""
+
+
 class Evaluated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a timetable of the user's own says about the intervals to come."""
 
@@ -313,6 +344,7 @@ FromChild = (
     | GetSchedulePosition
     | StillCounts
     | Rendered
+    | Measured
     | Parsed
 )
 ToChild = Done | Refused | Value | XComs | PreviousRun | SchedulePosition

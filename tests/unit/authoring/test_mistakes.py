@@ -66,7 +66,10 @@ IN_DAG = [
         "start_from_trigger=0",
         "remove it",
     ),
-    ("EmptyOperator(task_id='t', outlets=['x'])", UNSUPPORTED, "outlets=['x']", ""),
+    ("EmptyOperator(task_id='t', outlets=['x'])", UNSUPPORTED, "outlets=['x']", "File(path)"),
+    ("File('')", INVALID, "path of a File", ""),
+    ("Table('shop', 7)", INVALID, "name of a Table", ""),
+    ("Table('shop', 'orders', ignore='id')", INVALID, "a list of columns", "ignore=['id']"),
     (
         "EmptyOperator(task_id='t', email='x@example.com')",
         UNSUPPORTED,

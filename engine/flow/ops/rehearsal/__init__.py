@@ -6,21 +6,28 @@ a store would keep (states, XComs, variables, connections) is held in memory.
 """
 
 from flow.ops.rehearsal.news import (
+    Again,
     Began,
+    Contents,
     News,
+    OutputResult,
     Result,
     Said,
     TaskResult,
     TryEnded,
     TryResult,
+    Verdict,
     Warned,
 )
 from flow.ops.rehearsal.rehearse import Settings, rehearse
 from flow.ops.rehearsal.request import Request
 
 __all__ = [
+    "Again",
     "Began",
+    "Contents",
     "News",
+    "OutputResult",
     "Request",
     "Result",
     "Said",
@@ -28,6 +35,7 @@ __all__ = [
     "TaskResult",
     "TryEnded",
     "TryResult",
+    "Verdict",
     "Warned",
     "rehearse",
 ]

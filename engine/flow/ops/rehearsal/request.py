@@ -22,6 +22,8 @@ class Request(NamedTuple):
     """KEY=VALUE each."""
     connections: Sequence[str] = ()
     """ID=URI each, or ID={JSON}."""
+    idempotent: bool = False
+    """Whether to run the tasks twice and compare what they leave."""
 
 
 class Target(NamedTuple):
