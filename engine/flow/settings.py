@@ -85,6 +85,14 @@ class SharesSettings(NamedTuple):
     backfills: float
 
 
+class RehearsalSettings(NamedTuple):
+    """`flow test`: what stands in for the deployment that it does without."""
+
+    variables: Mapping[str, object]
+    connections: Mapping[str, object]
+    pools: Mapping[str, int]
+
+
 class SecretsSettings(NamedTuple):
     """Where the keys for stored connections and variables are."""
 
@@ -103,6 +111,7 @@ class Settings(NamedTuple):
     scheduler: SchedulerSettings
     shares: SharesSettings
     secrets: SecretsSettings
+    test: RehearsalSettings
 
 
 class Setting(NamedTuple):
@@ -139,6 +148,7 @@ SECTIONS: Mapping[str, Callable[..., object]] = {
     "scheduler": SchedulerSettings,
     "shares": SharesSettings,
     "secrets": SecretsSettings,
+    "test": RehearsalSettings,
 }
 
 _ENTRIES = (
@@ -305,6 +315,26 @@ _ENTRIES = (
         "secrets.key",
         values.path,
         "File with the keys that encrypt stored connections and variables.",
+    ),
+    Setting(
+        "test.variables",
+        {},
+        values.table,
+        "Variables for flow test: key = value. What is no text stands for its JSON.",
+        secret=True,
+    ),
+    Setting(
+        "test.connections",
+        {},
+        values.table,
+        "Connections for flow test: id = URI, or a table of fields.",
+        secret=True,
+    ),
+    Setting(
+        "test.pools",
+        {},
+        values.slots,
+        "Slots of pools for flow test: pool = number. A pool that is not named has no limit.",
     ),
 )
 

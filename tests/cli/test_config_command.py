@@ -47,6 +47,14 @@ def test_passwords_are_hidden_unless_asked_for(flow, settings_file):
     assert shown.out == "postgresql://u:p@ss@h/db?sslpassword=x&a=b\n"
 
 
+def test_values_of_secret_tables_are_hidden_unless_asked_for(flow, project):
+    (project / "flow.toml").write_text("[test.connections]\nshop = 'postgres://u:p%40ss@h/d'\n")
+    assert "p%40ss" not in flow("config", "show", "-o", "json").out
+    hidden = flow("config", "get", "test.connections", "-o", "json")
+    assert json.loads(hidden.out)["value"] == {"shop": "***"}
+    assert "p%40ss" in flow("config", "get", "test.connections", "--reveal").out
+
+
 @pytest.mark.parametrize(
     ("key", "text"),
     [

@@ -308,6 +308,40 @@ def test_conf_params_variables_and_connections(write: Write, rehearse: Rehearse)
     assert "e 5433 1\n" in ended.err
 
 
+def test_exports_and_settings_stand_in_for_the_store(
+    write: Write, rehearse: Rehearse, project: Path
+) -> None:
+    """What is typed comes before a file, then the environment, and last `flow.toml`."""
+    (project / "flow.toml").write_text(
+        "[test.variables]\na = 1\nb = 1\nc = 1\nd = { k = 1 }\n[test.connections]\n"
+        "a = 'http://settings'\nb = 'http://settings'\nc = 'http://settings'\n"
+        "d = { conn_type = 'http', host = 'settings' }\n"
+    )
+    exported = {"value": "file", "description": "d"}
+    (project / "vars.json").write_text(json.dumps({"a": exported, "b": "file"}))
+    one = {"conn_type": "http", "host": "file"}
+    (project / "conns.json").write_text(json.dumps({"a": one, "b": one}))
+    write(
+        """
+        @task
+        def read():
+            print("vars", *(Variable.get(key) for key in "abcd"))
+            print("conns", *(Connection.get(key).host for key in "abcd"))
+            Variable.set("d", "changed")
+            print("now", Variable.get("d"))
+        read()
+        """
+    )
+    typed = ("--var", "a=typed", "--conn", "a=http://typed")
+    files = ("--vars", "vars.json", "--conns", "conns.json")
+    environment = {"FLOW_VAR_B": "env", "FLOW_VAR_C": "env"}
+    environment |= {"FLOW_CONN_B": "http://env", "FLOW_CONN_C": "http://env"}
+    _, ended = rehearse(*typed, *files, **environment)
+    assert 'vars typed file env {"k": 1}\n' in ended.err
+    assert "conns typed file env settings\n" in ended.err
+    assert "now changed\n" in ended.err
+
+
 def test_a_missing_variable_fails_its_task(write: Write, rehearse: Rehearse) -> None:
     write("BashOperator(task_id='a', bash_command='echo {{ var.value.nowhere }}')")
     result, _ = rehearse(code=1)
@@ -412,6 +446,8 @@ def test_the_dag_is_named_when_there_are_several(write: Write, flow: Run) -> Non
         (["d.py", "--var", "x"], 2, "KEY=VALUE"),
         (["d.py", "--conn", "postgres://me:secret@db"], 2, "has no id"),
         (["d.py", "--conn", "c=me:secret@db"], 2, "'c'"),
+        (["d.py", "--vars", "nowhere.json"], 2, "nowhere.json cannot be read"),
+        (["d.py", "--conns", "d.py"], 2, "the file of connections is not JSON"),
         (["d.py", "-t", "b"], 3, "has no task 'b'"),
         (["d.py", "--date", "soon"], 2, "is not a date"),
     ],

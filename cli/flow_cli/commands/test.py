@@ -57,6 +57,16 @@ def test(
         list[str] | None,
         typer.Option("--conn", metavar="ID=URI", help="A connection, as a URI or as JSON."),
     ] = None,
+    variables_file: Annotated[
+        str | None,
+        typer.Option("--vars", metavar="FILE", help="Variables, as flow vars export writes them."),
+    ] = None,
+    connections_file: Annotated[
+        str | None,
+        typer.Option(
+            "--conns", metavar="FILE", help="Connections, as flow conns export writes them."
+        ),
+    ] = None,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Try again at once, without the retry delay.")
     ] = False,
@@ -74,13 +84,13 @@ def test(
 
     Prints what each task says on stderr, and at the end how each one ended; exit 1 when the run
     failed. Variables and connections are those given, else those of the environment (FLOW_VAR_…,
-    FLOW_CONN_…). Ctrl-C ends every process. The rules of outlets and of comparing two runs are in
-    flow-test(7).
+    FLOW_CONN_…), else those of [test] in flow.toml. Ctrl-C ends every process. flow-test(7) has
+    the rules of outlets and of comparing two runs.
     """
     from flow.ops.rehearsal import Request, Result, Settings, rehearse
     from flow_cli.log_printer import LogPrinter
     from flow_cli.rehearsal_page import conclude, tell
-    from flow_cli.texts import given
+    from flow_cli.texts import given, read
 
     settings = invocation(context).config.settings
     printer = Output(output)
@@ -92,6 +102,8 @@ def test(
         given(conf) if conf is not None else None,
         variables or (),
         connections or (),
+        read(variables_file) if variables_file is not None else None,
+        read(connections_file) if connections_file is not None else None,
         idempotent,
     )
     pace = Settings(
@@ -100,6 +112,8 @@ def test(
         import_timeout=settings.parse.timeout,
         kill_grace=settings.worker.kill_grace,
         wait=not no_wait,
+        variables=settings.test.variables,
+        connections=settings.test.connections,
     )
     result: Result | None = None
     try:

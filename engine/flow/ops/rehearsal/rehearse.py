@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from flow.graph import Graph
 from flow.ops.conf import read_conf
+from flow.ops.exchange import connections_in
 from flow.ops.imagined import imagined_run
 from flow.ops.rehearsal import request as words
 from flow.ops.rehearsal.comparison import Round, compare, proven
 from flow.ops.rehearsal.definition import Import, Source, choose
 from flow.ops.rehearsal.excerpt import excerpt
 from flow.ops.rehearsal.measuring import Measuring
-from flow.ops.rehearsal.memory import Memory
+from flow.ops.rehearsal.memory import Memory, Stored
 from flow.ops.rehearsal.news import Again, Began, News, OutputResult, Result, Warned
 from flow.ops.rehearsal.play import Pace, Play, Script
 from flow.ops.rehearsal.request import Request
@@ -39,6 +40,10 @@ class Settings(NamedTuple):
     """Zone of DAGs whose start date names none."""
     wait: bool = True
     """Whether retry delays are waited for."""
+    variables: Mapping[str, object] = {}
+    """As an export has them; what is given for a rehearsal and the environment come first."""
+    connections: Mapping[str, object] = {}
+    """As an export has them; what is given for a rehearsal and the environment come first."""
 
 
 def rehearse(request: Request, settings: Settings) -> Iterator[News]:
@@ -50,9 +55,8 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
     """
     target = words.target(request.target)
     conf = read_conf(request.conf)
-    memory = Memory(
-        os.environ, words.variables(request.variables), words.connections(request.connections)
-    )
+    stored = Stored(words.texts_of(settings.variables), connections_in(settings.connections))
+    memory = Memory(os.environ, words.variables(request), words.connections(request), stored)
     root = _root(target.file, settings.folders)
     source = Source(target.file, root, settings.timezone)
     with Stage() as stage:

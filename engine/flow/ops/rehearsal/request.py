@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from flow.authoring.connection import Connection, connection_from_env_value
 from flow.errors import NotFound, UsageError
+from flow.ops.exchange import connections_in, read_object, variables_in
 from flow.secrets import names
 
 
@@ -22,6 +23,10 @@ class Request(NamedTuple):
     """KEY=VALUE each."""
     connections: Sequence[str] = ()
     """ID=URI each, or ID={JSON}."""
+    variables_file: str | None = None
+    """JSON text as `flow vars export` writes it."""
+    connections_file: str | None = None
+    """JSON text as `flow conns export` writes it."""
     idempotent: bool = False
     """Whether to run the tasks twice and compare what they leave."""
 
@@ -46,8 +51,22 @@ def target(text: str) -> Target:
     return Target(file.resolve(), dag_id or None)
 
 
-def variables(texts: Sequence[str]) -> dict[str, str]:
-    """Variables by key. Raises `UsageError` for what is not KEY=VALUE."""
+def variables(request: Request) -> dict[str, str]:
+    """Variables by key, those given one by one before those of the file.
+
+    Raises `UsageError` for what is not KEY=VALUE or no export.
+    """
+    text = request.variables_file
+    stored = read_object(text, "the file of variables") if text is not None else {}
+    return {**texts_of(stored), **_typed_variables(request.variables)}
+
+
+def texts_of(stored: Mapping[str, object]) -> dict[str, str]:
+    """The values of variables as an export or `flow.toml` has them. Raises `UsageError`."""
+    return {key: variable.value for key, variable in variables_in(stored).items()}
+
+
+def _typed_variables(texts: Sequence[str]) -> dict[str, str]:
     found = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -57,8 +76,17 @@ def variables(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def connections(texts: Sequence[str]) -> dict[str, Connection]:
-    """Connections by id. Raises `UsageError`, which never quotes what may hold a password."""
+def connections(request: Request) -> dict[str, Connection]:
+    """Connections by id, those given one by one before those of the file.
+
+    Raises `UsageError`, which never quotes what may hold a password.
+    """
+    text = request.connections_file
+    stored = read_object(text, "the file of connections") if text is not None else {}
+    return {**connections_in(stored), **_typed_connections(request.connections)}
+
+
+def _typed_connections(texts: Sequence[str]) -> dict[str, Connection]:
     found = {}
     for text in texts:
         conn_id, equals, value = text.partition("=")
