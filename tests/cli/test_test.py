@@ -272,6 +272,65 @@ def test_max_active_tasks_holds(write: Write, rehearse: Rehearse) -> None:
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
 
 
+MEETING = """
+def meet(mine, other, **arguments):
+    @task(task_id=mine, **arguments)
+    def run():
+        open(mine, "w").close()
+        while not os.path.exists(other):
+            time.sleep(0.01)
+    run()
+"""
+
+
+def test_jobs_run_beside_each_other_and_their_lines_stay_whole(
+    write: Write, rehearse: Rehearse
+) -> None:
+    """All three wait for each other, whatever the number of processors."""
+    write(
+        MEETING
+        + """
+meet("a", "b"); meet("b", "c"); meet("c", "a")
+@task
+def talk(number):
+    for line in range(200):
+        print(f"line {line} of {number}")
+talk(1); talk(2)
+        """
+    )
+    result, ended = rehearse("--jobs", "3")
+    assert result["state"] == "success"
+    said = [line.partition("│ ")[2] for line in ended.err.splitlines() if "│ line" in line]
+    assert sorted(said) == sorted(f"line {i} of {n}" for i in range(200) for n in (1, 2))
+
+
+def test_slots_of_pools_hold(write: Write, rehearse: Rehearse, project: Path) -> None:
+    """A pool of two slots: the large task runs alone. Others of no pool do not wait for it."""
+    (project / "flow.toml").write_text("[test.pools]\nsmall = 1\nother = 9\n")
+    write(
+        MEETING
+        + """
+meet("a", "b", pool="free"); meet("b", "a", pool="small")
+for number in range(3):
+    BashOperator(task_id=f"t{number}", bash_command="true", pool="small", pool_slots=1 + number % 2)
+        """
+    )
+    result, _ = rehearse("--jobs", "5", "--pool", "small=2")
+    begun, ended = task(result, "t1")["started_at"], task(result, "t1")["ended_at"]
+    for name in ("b", "t0", "t2"):
+        one = task(result, name)
+        assert one["ended_at"] <= begun or ended <= one["started_at"]
+
+
+def test_a_task_that_its_pool_cannot_hold_is_refused(write: Write, flow: Run) -> None:
+    write("BashOperator(task_id='a', bash_command='echo ran', pool='small', pool_slots=3)")
+    refused = flow("test", "d.py", "--pool", "small=2")
+    assert refused.code == 2
+    assert "a needs 3 slots of pool small, which has 2" in refused.err
+    assert "--pool small=3" in refused.err
+    assert "ran" not in refused.err
+
+
 def test_conf_params_variables_and_connections(write: Write, rehearse: Rehearse) -> None:
     write(
         """
@@ -446,6 +505,7 @@ def test_the_dag_is_named_when_there_are_several(write: Write, flow: Run) -> Non
         (["d.py", "--var", "x"], 2, "KEY=VALUE"),
         (["d.py", "--conn", "postgres://me:secret@db"], 2, "has no id"),
         (["d.py", "--conn", "c=me:secret@db"], 2, "'c'"),
+        (["d.py", "--pool", "small"], 2, "write --pool NAME=SLOTS"),
         (["d.py", "--vars", "nowhere.json"], 2, "nowhere.json cannot be read"),
         (["d.py", "--conns", "d.py"], 2, "the file of connections is not JSON"),
         (["d.py", "-t", "b"], 3, "has no task 'b'"),

@@ -24,6 +24,7 @@ app = single()
         "flow test dags/daily_sales.py",
         "flow test dags/daily_sales.py:daily_sales --date 2026-10-09 -t load+ --no-wait",
         "flow test dags/daily_sales.py --var country=ch --conn shop=postgres://me@localhost/shop",
+        "flow test dags/daily_sales.py --jobs 8 --pool warehouse=2 --vars vars.json",
         "flow test dags/daily_sales.py --idempotent --date 2026-10-09 -t load",
     ),
 )
@@ -67,6 +68,21 @@ def test(
             "--conns", metavar="FILE", help="Connections, as flow conns export writes them."
         ),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="How many tasks may run at once; by default as many as there are processors.",
+        ),
+    ] = None,
+    pools: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pool", metavar="NAME=SLOTS", help="Slots of a pool; by default it has no limit."
+        ),
+    ] = None,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Try again at once, without the retry delay.")
     ] = False,
@@ -104,6 +120,7 @@ def test(
         connections or (),
         read(variables_file) if variables_file is not None else None,
         read(connections_file) if connections_file is not None else None,
+        pools or (),
         idempotent,
     )
     pace = Settings(
@@ -112,6 +129,8 @@ def test(
         import_timeout=settings.parse.timeout,
         kill_grace=settings.worker.kill_grace,
         wait=not no_wait,
+        jobs=jobs,
+        pools=settings.test.pools,
         variables=settings.test.variables,
         connections=settings.test.connections,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from flow.decide import NO_PAST, RunFacts, TaskStop, View, deadline, decide, lost, orphaned_callback
 from flow.errors import ProtocolError
 from flow.graph import Graph
+from flow.ops.rehearsal.admission import admit
 from flow.ops.rehearsal.definition import Source
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
@@ -41,6 +42,8 @@ class Pace(NamedTuple):
     kill_grace: float
     wait: bool = True
     """Whether retry delays are waited for."""
+    pools: Mapping[str, int] = {}
+    """Slots by pool; one that is not named has no limit."""
 
 
 @dataclass(slots=True)
@@ -143,9 +146,7 @@ class Play:
         if self.interrupted:
             return
         limit = min(self._pace.parallel, self._script.graph.spec.max_active_tasks)
-        ready = [part for part in self.parts.values() if part.state is TaskState.SCHEDULED]
-        ready.sort(key=lambda part: -part.spec.priority)
-        for part in ready[: max(0, limit - len(self._jobs))]:
+        for part in admit(self.parts.values(), limit - len(self._jobs), self._pace.pools):
             part.begin(datetime.now(UTC))
             self._memory.begin_try(part.task_id)
             self._jobs[self._stage.start(self._try_job(part))] = _Trying(part)

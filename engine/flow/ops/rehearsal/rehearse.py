@@ -13,6 +13,7 @@ from flow.ops.conf import read_conf
 from flow.ops.exchange import connections_in
 from flow.ops.imagined import imagined_run
 from flow.ops.rehearsal import request as words
+from flow.ops.rehearsal.admission import check_slots
 from flow.ops.rehearsal.comparison import Round, compare, proven
 from flow.ops.rehearsal.definition import Import, Source, choose
 from flow.ops.rehearsal.excerpt import excerpt
@@ -40,10 +41,14 @@ class Settings(NamedTuple):
     """Zone of DAGs whose start date names none."""
     wait: bool = True
     """Whether retry delays are waited for."""
+    jobs: int | None = None
+    """How many processes may run at once; None: as many as there are processors."""
     variables: Mapping[str, object] = {}
     """As an export has them; what is given for a rehearsal and the environment come first."""
     connections: Mapping[str, object] = {}
     """As an export has them; what is given for a rehearsal and the environment come first."""
+    pools: Mapping[str, int] = {}
+    """Slots by pool; what is given for a rehearsal comes first."""
 
 
 def rehearse(request: Request, settings: Settings) -> Iterator[News]:
@@ -57,6 +62,7 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
     conf = read_conf(request.conf)
     stored = Stored(words.texts_of(settings.variables), connections_in(settings.connections))
     memory = Memory(os.environ, words.variables(request), words.connections(request), stored)
+    pools = {**settings.pools, **words.pools(request)}
     root = _root(target.file, settings.folders)
     source = Source(target.file, root, settings.timezone)
     with Stage() as stage:
@@ -69,7 +75,9 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         started = datetime.now(UTC)
         run = imagined_run(spec, request.date, started, conf=conf)
         memory.dag_id, memory.run_id = run.dag_id, run.run_id
-        pace = Pace(os.cpu_count() or 1, settings.kill_grace, settings.wait)
+        check_slots(graph, pools)
+        parallel = settings.jobs or os.cpu_count() or 1
+        pace = Pace(parallel, settings.kill_grace, settings.wait, pools)
         start, end = run.data_interval_start, run.data_interval_end
         yield Began(run.dag_id, run.run_id, start, end, list(graph.order))
         rehearsal = _Rehearsal(Script(graph, source, run), memory, stage, pace)

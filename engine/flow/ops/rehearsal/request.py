@@ -27,6 +27,8 @@ class Request(NamedTuple):
     """JSON text as `flow vars export` writes it."""
     connections_file: str | None = None
     """JSON text as `flow conns export` writes it."""
+    pools: Sequence[str] = ()
+    """NAME=SLOTS each."""
     idempotent: bool = False
     """Whether to run the tasks twice and compare what they leave."""
 
@@ -73,6 +75,17 @@ def _typed_variables(texts: Sequence[str]) -> dict[str, str]:
         if not equals:
             raise UsageError(f"--var {text!r} has no value", "write --var KEY=VALUE")
         found[names.check_key(key)] = value
+    return found
+
+
+def pools(request: Request) -> dict[str, int]:
+    """Slots by pool. Raises `UsageError` for what is not NAME=SLOTS."""
+    found = {}
+    for text in request.pools:
+        name, _, slots = text.rpartition("=")
+        if not name or not slots.isdecimal():
+            raise UsageError(f"--pool {text!r} has no number of slots", "write --pool NAME=SLOTS")
+        found[name] = int(slots)
     return found
 
 
