@@ -77,19 +77,19 @@ def conclude(printer: Output, result: Result) -> None:
     else:
         printer.lines([], row_of(result))
     for output in result.outputs:
-        printer.message(_comparison(output))
+        printer.message(comparison(output))
     seconds = (result.ended_at - result.started_at).total_seconds()
     state = "interrupted" if result.state == "running" else result.state
     printer.message(f"{result.dag_id} {result.run_id}: {state} in {seconds:.2f} s")
     if result.state == "running":
         raise typer.Exit(exits.INTERRUPTED)
     if result.idempotent is False:
-        printer.message(_verdict(result.outputs))
+        printer.message(verdict(result.outputs))
     if result.state != "success" or result.idempotent is False:
         raise typer.Exit(exits.FAILED)
 
 
-def _comparison(output: OutputResult) -> str:
+def comparison(output: OutputResult) -> str:
     """What two runs have left in an outlet."""
     subject = f"{output.task_id}: {output.output}" if output.output else output.task_id
     reason = f": {output.reason}" if output.reason else ""
@@ -114,7 +114,7 @@ def _figures(contents: Contents | None) -> str:
     return f"{counted}{size} ({contents.digest[:8]})"
 
 
-def _verdict(outputs: Sequence[OutputResult]) -> str:
+def verdict(outputs: Sequence[OutputResult]) -> str:
     """Why the tasks do not count as idempotent."""
     bad = {one.task_id for one in outputs if one.verdict in (Verdict.DIFFERS, Verdict.FAILED)}
     if bad:

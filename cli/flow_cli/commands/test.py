@@ -25,6 +25,7 @@ app = single()
         "flow test dags/daily_sales.py:daily_sales --date 2026-10-09 -t load+ --no-wait",
         "flow test dags/daily_sales.py --var country=ch --conn shop=postgres://me@localhost/shop",
         "flow test dags/daily_sales.py --jobs 8 --pool warehouse=2 --vars vars.json",
+        "flow test dags/daily_sales.py --junit report.xml --github",
         "flow test dags/daily_sales.py --idempotent --date 2026-10-09 -t load",
     ),
 )
@@ -94,6 +95,14 @@ def test(
             " exit 1 unless it is the same.",
         ),
     ] = False,
+    junit: Annotated[
+        str | None,
+        typer.Option("--junit", metavar="FILE", help="Write a JUnit report to this file as well."),
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Print annotations of GitHub Actions on stderr as well."),
+    ] = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
     """Run a DAG of a file here and now, without any database.
@@ -103,9 +112,10 @@ def test(
     FLOW_CONN_…), else those of [test] in flow.toml. Ctrl-C ends every process. flow-test(7) has
     the rules of outlets and of comparing two runs.
     """
-    from flow.ops.rehearsal import Request, Result, Settings, rehearse
+    from flow.ops.rehearsal import ImportFailed, Request, Result, Settings, rehearse
     from flow_cli.log_printer import LogPrinter
     from flow_cli.rehearsal_page import conclude, tell
+    from flow_cli.rehearsal_report import Reports
     from flow_cli.texts import given, read
 
     settings = invocation(context).config.settings
@@ -134,6 +144,7 @@ def test(
         variables=settings.test.variables,
         connections=settings.test.connections,
     )
+    reports = Reports(junit, github)
     result: Result | None = None
     try:
         for news in rehearse(request, pace):
@@ -141,7 +152,11 @@ def test(
                 result = news
             else:
                 tell(printer, logs, news)
+    except ImportFailed as failed:
+        reports.write(printer, failed)
+        raise
     finally:
         logs.close()
     if result is not None:
+        reports.write(printer, result)
         conclude(printer, result)

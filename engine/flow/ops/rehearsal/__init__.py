@@ -5,6 +5,7 @@ process a try, the same decision function, the same rules of what an ended proce
 a store would keep (states, XComs, variables, connections) is held in memory.
 """
 
+from flow.ops.rehearsal.definition import ImportFailed
 from flow.ops.rehearsal.news import (
     Again,
     Began,
@@ -26,6 +27,7 @@ __all__ = [
     "Again",
     "Began",
     "Contents",
+    "ImportFailed",
     "News",
     "OutputResult",
     "Request",

@@ -31,9 +31,15 @@ class Source(NamedTuple):
 
 
 class ImportFailed(FlowError):
-    """A DAG file cannot be imported."""
+    """A DAG file cannot be imported. `line` is where, if one line is to blame."""
 
     code = "import_error"
+
+    def __init__(self, file: Path, line: int | None, error: str) -> None:
+        place = f", line {line}" if line else ""
+        super().__init__(f"{file}{place}: {error}", "mend the file, then test it again")
+        self.file = file
+        self.line = line
 
 
 class Import:
@@ -87,10 +93,7 @@ class Import:
             if found.traceback:
                 told = found.traceback.rstrip("\n").encode("utf-8", "backslashreplace")
                 yield Said(self._source.file.name, "".join(readable([told, b"\n"])))
-            line = f", line {found.line}" if found.line else ""
-            raise ImportFailed(
-                f"{self._source.file}{line}: {found.error}", "mend the file, then test it again"
-            )
+            raise ImportFailed(self._source.file, found.line, found.error)
         self.dags = found
 
 

@@ -35,8 +35,8 @@ from flow.secrets import names
 class Stored(NamedTuple):
     """What stands in for the store of a deployment (`[test]` in `flow.toml`)."""
 
-    variables: Mapping[str, str] = {}
-    connections: Mapping[str, Connection] = {}
+    variables: Mapping[str, str]
+    connections: Mapping[str, Connection]
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class Memory:
     environ: Mapping[str, str]
     variables: dict[str, str]
     connections: Mapping[str, Connection]
-    stored: Stored
+    stored: Stored = field(default_factory=lambda: Stored({}, {}))
     dag_id: str = ""
     run_id: str = ""
     _given: frozenset[str] = field(init=False)

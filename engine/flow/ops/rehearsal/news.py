@@ -138,6 +138,10 @@ class Result(NamedTuple):
     """What two runs left; empty where there was one."""
     idempotent: bool | None
     """Whether two runs left the same; null where there was one."""
+    file: str
+    """Absolute path of the DAG file."""
+    line: int
+    """Where it makes the DAG."""
 
 
 News = Began | Again | Said | Warned | TryEnded | Result

@@ -33,6 +33,8 @@ class Script(NamedTuple):
     graph: Graph
     source: Source
     run: RunInfo
+    line: int
+    """Where the file makes the DAG."""
 
 
 class Pace(NamedTuple):

@@ -61,7 +61,8 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
     target = words.target(request.target)
     conf = read_conf(request.conf)
     stored = Stored(words.texts_of(settings.variables), connections_in(settings.connections))
-    memory = Memory(os.environ, words.variables(request), words.connections(request), stored)
+    given = words.given_variables(request), words.given_connections(request)
+    memory = Memory(os.environ, *given, stored)
     pools = {**settings.pools, **words.pools(request)}
     root = _root(target.file, settings.folders)
     source = Source(target.file, root, settings.timezone)
@@ -80,7 +81,8 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         pace = Pace(parallel, settings.kill_grace, settings.wait, pools)
         start, end = run.data_interval_start, run.data_interval_end
         yield Began(run.dag_id, run.run_id, start, end, list(graph.order))
-        rehearsal = _Rehearsal(Script(graph, source, run), memory, stage, pace)
+        line = next(dag.line for dag in imported.dags if dag.spec.dag_id == spec.dag_id)
+        rehearsal = _Rehearsal(Script(graph, source, run, line), memory, stage, pace)
         yield from rehearsal.once()
         if request.idempotent:
             yield from rehearsal.again()
@@ -159,4 +161,6 @@ class _Rehearsal:
             tasks=[part.result() for part in play.parts.values()],
             outputs=self._outputs or [],
             idempotent=proven(self._outputs) if self._outputs is not None else None,
+            file=str(self._script.source.file),
+            line=self._script.line,
         )

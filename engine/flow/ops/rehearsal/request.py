@@ -53,14 +53,14 @@ def target(text: str) -> Target:
     return Target(file.resolve(), dag_id or None)
 
 
-def variables(request: Request) -> dict[str, str]:
+def given_variables(request: Request) -> dict[str, str]:
     """Variables by key, those given one by one before those of the file.
 
     Raises `UsageError` for what is not KEY=VALUE or no export.
     """
     text = request.variables_file
     stored = read_object(text, "the file of variables") if text is not None else {}
-    return {**texts_of(stored), **_typed_variables(request.variables)}
+    return {**texts_of(stored), **variables(request.variables)}
 
 
 def texts_of(stored: Mapping[str, object]) -> dict[str, str]:
@@ -68,7 +68,8 @@ def texts_of(stored: Mapping[str, object]) -> dict[str, str]:
     return {key: variable.value for key, variable in variables_in(stored).items()}
 
 
-def _typed_variables(texts: Sequence[str]) -> dict[str, str]:
+def variables(texts: Sequence[str]) -> dict[str, str]:
+    """Variables by key. Raises `UsageError` for what is not KEY=VALUE."""
     found = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -89,17 +90,18 @@ def pools(request: Request) -> dict[str, int]:
     return found
 
 
-def connections(request: Request) -> dict[str, Connection]:
+def given_connections(request: Request) -> dict[str, Connection]:
     """Connections by id, those given one by one before those of the file.
 
     Raises `UsageError`, which never quotes what may hold a password.
     """
     text = request.connections_file
     stored = read_object(text, "the file of connections") if text is not None else {}
-    return {**connections_in(stored), **_typed_connections(request.connections)}
+    return {**connections_in(stored), **connections(request.connections)}
 
 
-def _typed_connections(texts: Sequence[str]) -> dict[str, Connection]:
+def connections(texts: Sequence[str]) -> dict[str, Connection]:
+    """Connections by id. Raises `UsageError`, which never quotes what may hold a password."""
     found = {}
     for text in texts:
         conn_id, equals, value = text.partition("=")
