@@ -243,7 +243,7 @@ _flow() {
         "flow backfills pause") mapfile -t COMPREPLY < <(compgen -W "-o --output -h --help" -- "$current") ;;
         "flow backfills resume") mapfile -t COMPREPLY < <(compgen -W "-o --output -h --help" -- "$current") ;;
         "flow backfills cancel") mapfile -t COMPREPLY < <(compgen -W "--keep-running -y --yes --dry-run -o --output -h --help" -- "$current") ;;
-        "flow test") mapfile -t COMPREPLY < <(compgen -W "--date -t --conf --var --conn --vars --conns --jobs --pool --no-wait --idempotent --junit --github -o --output -h --help" -- "$current") ;;
+        "flow test") mapfile -t COMPREPLY < <(compgen -W "--date -t --conf --var --conn --vars --conns --jobs --pool --no-wait --idempotent --pdb --junit --github -o --output -h --help" -- "$current") ;;
         "flow pools") mapfile -t COMPREPLY < <(compgen -W "list show set delete -h --help" -- "$current") ;;
         "flow pools list") mapfile -t COMPREPLY < <(compgen -W "--limit --all -o --output -h --help" -- "$current") ;;
         "flow pools show") mapfile -t COMPREPLY < <(compgen -W "--limit --all -o --output -h --help" -- "$current") ;;

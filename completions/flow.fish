@@ -302,6 +302,7 @@ complete -c flow -n "__flow_at 'flow test'" -l jobs -x -d 'How many tasks may ru
 complete -c flow -n "__flow_at 'flow test'" -l pool -x -d 'Slots of a pool; by default it has no limit.'
 complete -c flow -n "__flow_at 'flow test'" -l no-wait -d 'Try again at once, without the retry delay.'
 complete -c flow -n "__flow_at 'flow test'" -l idempotent -d 'Run the tasks twice and compare what they leave in the outlets they declare; exit 1 unless it is the same.'
+complete -c flow -n "__flow_at 'flow test'" -l pdb -d 'Open pdb in a task that has failed; then tasks run one at a time, without time limits.'
 complete -c flow -n "__flow_at 'flow test'" -l junit -r -F -d 'Write a JUnit report to this file as well.'
 complete -c flow -n "__flow_at 'flow test'" -l github -d 'Print annotations of GitHub Actions on stderr as well.'
 complete -c flow -n "__flow_at 'flow test'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'

@@ -95,6 +95,14 @@ def test(
             " exit 1 unless it is the same.",
         ),
     ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--pdb",
+            help="Open pdb in a task that has failed; then tasks run one at a time, without time"
+            " limits.",
+        ),
+    ] = False,
     junit: Annotated[
         str | None,
         typer.Option("--junit", metavar="FILE", help="Write a JUnit report to this file as well."),
@@ -116,7 +124,7 @@ def test(
     from flow_cli.log_printer import LogPrinter
     from flow_cli.rehearsal_page import conclude, tell
     from flow_cli.rehearsal_report import Reports
-    from flow_cli.texts import given, read
+    from flow_cli.texts import given, read, terminal_of_input
 
     settings = invocation(context).config.settings
     printer = Output(output)
@@ -141,6 +149,7 @@ def test(
         wait=not no_wait,
         jobs=jobs,
         pools=settings.test.pools,
+        terminal=terminal_of_input("--pdb") if debug else None,
         variables=settings.test.variables,
         connections=settings.test.connections,
     )

@@ -49,6 +49,8 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     """Largest XCom that the try may push, in bytes of JSON; None: as large as a message can be."""
     pin: Pin | None = None
     """The code that it must find; None: it takes what there is."""
+    terminal: str | None = None
+    """Device on which a debugger is opened when the try fails; None: it just fails."""
     env: dict[str, str] = {}
     """Added to the child's environment (marker of the try, FLOW_CTX_*)."""
 

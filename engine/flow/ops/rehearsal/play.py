@@ -46,6 +46,8 @@ class Pace(NamedTuple):
     """Whether retry delays are waited for."""
     pools: Mapping[str, int] = {}
     """Slots by pool; one that is not named has no limit."""
+    terminal: str | None = None
+    """Device on which failures are looked at; then nothing has a time limit."""
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ class Play:
         self.verdict: RunState | None = None
         self.reason: str | None = None
         self.interrupted = False
-        self._deadline = deadline(graph.spec, run.started_at)
+        self._deadline = deadline(graph.spec, run.started_at) if pace.terminal is None else None
         self._jobs: dict[int, _Trying | _Calling] = {}
 
     def news(self) -> Iterator[News]:
@@ -203,7 +205,7 @@ class Play:
         job = self._jobs[job_id]
         if isinstance(job, _Trying):
             job.part.pid = pid
-            if job.part.execution_timeout is not None:
+            if job.part.execution_timeout is not None and self._pace.terminal is None:
                 job.deadline = time.monotonic() + job.part.execution_timeout
 
     def _answer(self, question: ChildMessage) -> None:
@@ -263,6 +265,7 @@ class Play:
             root=str(self._script.source.root),
             timezone=self._script.source.timezone,
             log="",  # the stage's to say
+            terminal=self._pace.terminal,
         )
 
     def _call_back_for_task(self, part: Part, kind: str, try_number: int) -> None:

@@ -49,6 +49,9 @@ class Settings(NamedTuple):
     """As an export has them; what is given for a rehearsal and the environment come first."""
     pools: Mapping[str, int] = {}
     """Slots by pool; what is given for a rehearsal comes first."""
+    terminal: str | None = None
+    """Device on which a debugger is opened when a task fails; then one runs at a time, without any
+    time limit."""
 
 
 def rehearse(request: Request, settings: Settings) -> Iterator[News]:
@@ -77,8 +80,7 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         run = imagined_run(spec, request.date, started, conf=conf)
         memory.dag_id, memory.run_id = run.dag_id, run.run_id
         check_slots(graph, pools)
-        parallel = settings.jobs or os.cpu_count() or 1
-        pace = Pace(parallel, settings.kill_grace, settings.wait, pools)
+        pace = _pace(settings, pools)
         start, end = run.data_interval_start, run.data_interval_end
         yield Began(run.dag_id, run.run_id, start, end, list(graph.order))
         line = next(dag.line for dag in imported.dags if dag.spec.dag_id == spec.dag_id)
@@ -87,6 +89,12 @@ def rehearse(request: Request, settings: Settings) -> Iterator[News]:
         if request.idempotent:
             yield from rehearsal.again()
     yield rehearsal.result(started, conf)
+
+
+def _pace(settings: Settings, pools: Mapping[str, int]) -> Pace:
+    terminal = settings.terminal
+    parallel = 1 if terminal is not None else settings.jobs or os.cpu_count() or 1
+    return Pace(parallel, settings.kill_grace, settings.wait, pools, terminal)
 
 
 def _root(file: Path, folders: Sequence[Path]) -> Path:
