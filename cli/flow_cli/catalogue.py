@@ -108,6 +108,12 @@ ENTRIES = (
         "Show the tasks of a DAG over its newest runs, the newest on the right.",
     ),
     Entry(
+        "graph",
+        "flow_cli.commands.graph",
+        Panel.PIPELINES,
+        "Draw the tasks of a DAG and what waits for what, also with the states of a run.",
+    ),
+    Entry(
         "xcom",
         "flow_cli.commands.xcom",
         Panel.PIPELINES,
@@ -175,6 +181,12 @@ ENTRIES = (
         "flow_cli.commands.events",
         Panel.OPERATIONS,
         "Show what happened, oldest first: to runs, tries, processes and files.",
+    ),
+    Entry(
+        "compare",
+        "flow_cli.commands.compare",
+        Panel.OPERATIONS,
+        "Compare two runs: by default the last success and the first failure after it.",
     ),
     Entry(
         "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."

@@ -46,6 +46,8 @@ MISSING = [
     ("backfills", "cancel", "7", "--yes"),
     ("why", "nope"),
     ("grid", "nope"),
+    ("graph", "nope"),
+    ("compare", "nope"),
     ("xcom", "list", "nope", "latest"),
     ("pools", "delete", "nope", "--yes"),
     ("pools", "show", "nope"),

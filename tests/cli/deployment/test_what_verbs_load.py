@@ -33,6 +33,8 @@ ABSENT = {
         "tasks tries sales latest extract",
         "xcom list sales latest extract",
         "grid sales",
+        "graph sales latest",
+        "compare sales 2026-07-08",
         "why sales",
         "why sales latest report",
         "logs sales latest extract",
