@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
 
 class Case(NamedTuple):
-    """One test case. `kind` names the sort of failure, `text` says more than `message`."""
+    """One test case. `message` says why it did not pass, `kind` is a word for that."""
 
     classname: str
     name: str
@@ -30,7 +30,6 @@ class Case(NamedTuple):
     outcome: Outcome = Outcome.PASSED
     message: str = ""
     kind: str = ""
-    text: str = ""
 
 
 def document(suite: str, cases: Sequence[Case]) -> str:
@@ -66,7 +65,6 @@ def _add(suite: ElementTree.Element, case: Case) -> None:
         ended = ElementTree.SubElement(element, case.outcome, message=_text(case.message))
         if case.kind:
             ended.set("type", case.kind)
-        ended.text = _text(case.text) or None
 
 
 def _text(text: str) -> str:

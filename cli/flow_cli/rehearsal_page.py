@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import typer
-
 from flow.ops.rehearsal import (
     Again,
     Began,
@@ -62,8 +60,8 @@ def _sentence(ended: TryEnded) -> str:
     return f"{ended.task_id}: try {ended.try_number} failed{reason}; {when}{wait}"
 
 
-def conclude(printer: Output, result: Result) -> None:
-    """Print the result and end as the run ended."""
+def conclude(printer: Output, result: Result) -> int:
+    """Print the result. Returns the exit code."""
     if printer.format is Format.TEXT:
         rows = [
             {
@@ -82,11 +80,11 @@ def conclude(printer: Output, result: Result) -> None:
     state = "interrupted" if result.state == "running" else result.state
     printer.message(f"{result.dag_id} {result.run_id}: {state} in {seconds:.2f} s")
     if result.state == "running":
-        raise typer.Exit(exits.INTERRUPTED)
+        return exits.INTERRUPTED
     if result.idempotent is False:
         printer.message(verdict(result.outputs))
-    if result.state != "success" or result.idempotent is False:
-        raise typer.Exit(exits.FAILED)
+    passed = result.state == "success" and result.idempotent is not False
+    return exits.DONE if passed else exits.FAILED
 
 
 def comparison(output: OutputResult) -> str:

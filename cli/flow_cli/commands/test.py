@@ -167,5 +167,6 @@ def test(
     finally:
         logs.close()
     if result is not None:
+        code = conclude(printer, result)
         reports.write(printer, result)
-        conclude(printer, result)
+        raise typer.Exit(code)

@@ -35,24 +35,26 @@ def proven(outputs: list[OutputResult]) -> bool:
 
 
 def _task(before: Part, after: Part, first: Round, second: Round) -> Iterator[OutputResult]:
-    task_id = before.task_id
     if before.state is not TaskState.SUCCESS:
         yield _whole(before, Verdict.NOTHING, f"it is {before.state.value}")
     elif after.state is not TaskState.SUCCESS:
         reason = f"it is {after.state.value} the second time"
-        yield _whole(
-            before, Verdict.FAILED, f"{reason}: {after.reason}" if after.reason else reason
-        )
+        reason += f": {after.reason}" if after.reason else ""
+        yield _whole(before, Verdict.FAILED, reason)
     elif not before.spec.outlets:
         yield _whole(before, Verdict.NOTHING, "it declares no outlets")
     else:
-        measured = first.measured[task_id], second.measured[task_id]
-        error = measured[0].error or measured[1].error
-        if error is not None:
-            yield _whole(before, Verdict.FAILED, error)
-        nothing = Measure(name="?", error="it is declared in one of both runs only")
-        for pair in zip_longest(measured[0].outlets, measured[1].outlets, fillvalue=nothing):
-            yield _outlet(before, *pair)
+        yield from _outlets(before, first.measured[before.task_id], second.measured[before.task_id])
+
+
+def _outlets(part: Part, before: Measured, after: Measured) -> Iterator[OutputResult]:
+    error = before.error or after.error
+    if error is not None:
+        yield _whole(part, Verdict.FAILED, error)
+        return
+    absent = Measure(name="?", error="it is declared in one of both runs only")
+    for pair in zip_longest(before.outlets, after.outlets, fillvalue=absent):
+        yield _outlet(part, *pair)
 
 
 def _whole(part: Part, verdict: Verdict, reason: str) -> OutputResult:
