@@ -70,6 +70,17 @@ def test_get_prints_what_an_environment_variable_would_hold(flow, key, text):
     assert (ended.code, ended.out, ended.err) == (0, f"{text}\n", "")
 
 
+def test_tables_are_printed_as_an_environment_variable_would_hold_them(flow, project):
+    (project / "flow.toml").write_text(
+        "[test]\npools = { a = 2, b = 1 }\nvariables = { c = [1] }\n"
+    )
+    pools = flow("config", "get", "test.pools").out.strip()
+    assert pools == "a=2,b=1"
+    variables = flow("config", "get", "test.variables", "--reveal").out.strip()
+    got = flow("config", "get", "test.variables", "--reveal", FLOW_TEST_VARIABLES=variables)
+    assert got.out.strip() == variables == '{"c": [1]}'
+
+
 def test_get_as_json(flow):
     assert json.loads(flow("config", "get", "worker.task_user", "-o", "json").out) == {
         "key": "worker.task_user",
