@@ -54,7 +54,8 @@ def test_an_append_that_a_retry_would_double_is_caught(
         LOADED
         + """
     @task(outlets=[Table("shop", "orders", "day", ignore=["id"])])
-    def append(ds):
+    def append(ds, dag_run):
+        print("of a run that began at", dag_run.start_date)
         execute(f"insert into orders (day, n) values ('{ds}', 1), ('{ds}', 2)")
     append()
         """,
@@ -68,6 +69,8 @@ def test_an_append_that_a_retry_would_double_is_caught(
     said = r"append: table shop:orders differs: 2 rows \(\w+\) after the first run, 4 rows \(\w+\)"
     assert re.search(said, ended.err)
     assert "not idempotent: append\n" in ended.err
+    starts = re.findall(r"of a run that began at (.+)", ended.err)
+    assert len(set(starts)) == 2, "each run has its own time limit"
 
 
 def test_a_load_that_replaces_its_interval_and_one_that_writes_other_rows(

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from flow.graph import Graph
 from flow.ops.conf import read_conf
 from flow.ops.exchange import connections_in
@@ -131,7 +133,10 @@ class _Rehearsal:
             return
         first = Round(self._play.parts, measured)
         yield Again(list(first.parts))
-        self._play = Play(self._script, self._memory, self._stage, self._pace)
+        # The time limit of a run counts from its start.
+        restarted = msgspec.structs.replace(self._script.run, started_at=datetime.now(UTC))
+        script = self._script._replace(run=restarted)
+        self._play = Play(script, self._memory, self._stage, self._pace)
         yield from self.once()
         measured = yield from self._measure()
         if not self._interrupted:
