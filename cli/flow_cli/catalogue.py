@@ -138,6 +138,12 @@ ENTRIES = (
         "List, show, pause, resume and cancel backfills.",
     ),
     Entry(
+        "check",
+        "flow_cli.commands.check",
+        Panel.CI,
+        "Import DAG files as the DAG processor would, and tell what is wrong with them.",
+    ),
+    Entry(
         "test",
         "flow_cli.commands.test",
         Panel.CI,
