@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flow_cli.records import plain
 
 if TYPE_CHECKING:
-    from flow.ops.dag_diff import DagDiff, FieldChange
+    from flow.ops.dag_diff import DagDiff, Differences, FieldChange
 
 SHOWN_HASH = 12
 
@@ -17,15 +17,7 @@ def describe_diff(diff: DagDiff) -> tuple[list[str], dict[str, Any]]:
     """A comparison as lines for people, and as the JSON object that says the same."""
     found = diff.differences
     lines = [f"{diff.dag_id}: version {diff.before.number} -> {diff.after.number}"]
-    lines += [f"  {_change(change)}" for change in found.fields]
-    lines += [f"  + {task_id}" for task_id in found.tasks_added]
-    lines += [f"  - {task_id}" for task_id in found.tasks_removed]
-    lines += [
-        f"  ~ {task.task_id}: {', '.join(map(_change, task.fields))}"
-        for task in found.tasks_changed
-    ]
-    lines += [f"  + {upstream} >> {task_id}" for upstream, task_id in found.edges_added]
-    lines += [f"  - {upstream} >> {task_id}" for upstream, task_id in found.edges_removed]
+    lines += difference_lines(found)
     if not found.any:
         lines.append("  the graph is the same")
     if diff.code_changed:
@@ -39,6 +31,21 @@ def describe_diff(diff: DagDiff) -> tuple[list[str], dict[str, Any]]:
         "code_changed": diff.code_changed,
     }
     return lines, document
+
+
+def difference_lines(found: Differences) -> list[str]:
+    """What differs, a line each."""
+    return [
+        *(f"  {_change(change)}" for change in found.fields),
+        *(f"  + {task_id}" for task_id in found.tasks_added),
+        *(f"  - {task_id}" for task_id in found.tasks_removed),
+        *(
+            f"  ~ {task.task_id}: {', '.join(map(_change, task.fields))}"
+            for task in found.tasks_changed
+        ),
+        *(f"  + {upstream} >> {task_id}" for upstream, task_id in found.edges_added),
+        *(f"  - {upstream} >> {task_id}" for upstream, task_id in found.edges_removed),
+    ]
 
 
 def _change(change: FieldChange) -> str:

@@ -111,6 +111,7 @@ VERBS = {
     "check": Verb(
         ("dags/noisy.py",), whole=("top-level-process",), unknown=("dags/nope.py",), offline=True
     ),
+    "plan": Verb(),
     "test": Verb(
         (f"dags/noisy.py:{DAG}",), whole=(TASK,), unknown=("dags/noisy.py:nope",), offline=True
     ),

@@ -112,7 +112,7 @@ def check(
 
     printer = Output(_OUTPUTS.get(output, Format.TEXT))
     request = Request(paths, changed, also or (), budget, variables or (), connections or ())
-    settings = _settings(invocation(context).config.settings, timeout)
+    settings = import_settings(invocation(context).config.settings, timeout)
     with _bars(printer) as progress:
         report = operation(request, settings, progress)
     _print(printer, output, report, strict=strict)
@@ -120,7 +120,8 @@ def check(
         raise typer.Exit(exits.FAILED)
 
 
-def _settings(settings: AllSettings, timeout: float | None) -> Settings:
+def import_settings(settings: AllSettings, timeout: float | None = None) -> Settings:
+    """How DAG files are found and imported, as the settings say."""
     from flow.ops.checking import Settings
 
     return Settings(

@@ -13,7 +13,7 @@ from flow.store import specs
 from flow.store.read import dags
 from flow.store.read.dags import Version
 
-__all__ = ["DagDiff", "FieldChange", "diff"]
+__all__ = ["DagDiff", "Differences", "FieldChange", "diff"]
 
 
 class DagDiff(NamedTuple):

@@ -17,29 +17,32 @@ def changed_files(reference: str, folders: Iterable[Path]) -> frozenset[str]:
     Raises `UsageError` outside of a repository and without Git, `NotFound` for an unknown ref.
     """
     found: set[str] = set()
-    for top in sorted({_top(folder) for folder in folders}):
-        base = _base(top, reference)
-        differing = _git(top, "diff", "--name-only", "--no-renames", "-z", base, "--")
-        untracked = _git(top, "ls-files", "--others", "--exclude-standard", "-z")
+    for top in sorted({top_of(folder) for folder in folders}):
+        base = fork_point(top, reference)
+        differing = git(top, "diff", "--name-only", "--no-renames", "-z", base, "--")
+        untracked = git(top, "ls-files", "--others", "--exclude-standard", "-z")
         for name in (*differing.split("\0"), *untracked.split("\0")):
             if name:
                 found.add(os.path.join(os.path.realpath(top), name))  # noqa: PTH118
     return frozenset(found)
 
 
-def _top(folder: Path) -> str:
-    """The root of the repository that a folder lies in."""
+def top_of(folder: Path) -> str:
+    """The root of the repository that a folder lies in. Raises `UsageError` outside of one."""
     ended = _run(str(folder), "rev-parse", "--show-toplevel")
     if ended.returncode:
         raise UsageError(
             f"{folder} is not in a Git repository, so nobody knows what has changed",
-            "leave --changed out to check every file",
+            "do without --changed",
         )
     return ended.stdout.removesuffix("\n")
 
 
-def _base(top: str, reference: str) -> str:
-    """The commit to compare with. A shallow clone may not have the fork point: then the ref."""
+def fork_point(top: str, reference: str) -> str:
+    """The commit where history has parted from a ref; of a shallow clone without it the ref itself.
+
+    Raises `NotFound` for an unknown ref.
+    """
     named = _run(
         top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
     )
@@ -53,12 +56,13 @@ def _base(top: str, reference: str) -> str:
     return forked.stdout.strip() if forked.returncode == 0 else commit
 
 
-def _git(top: str, *arguments: str) -> str:
+def git(top: str, *arguments: str) -> str:
+    """What a Git command prints. Raises `UsageError` with what it says when it fails."""
     ended = _run(top, *arguments)
     if ended.returncode:
         raise UsageError(
             f"git {arguments[0]} failed in {top}: {' '.join(ended.stderr.split())}",
-            "leave --changed out to check every file",
+            "do without --changed",
         )
     return ended.stdout
 
@@ -77,5 +81,5 @@ def _run(folder: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     except FileNotFoundError:
         raise UsageError(
             "there is no program git, which knows what has changed",
-            "install it, or leave --changed out to check every file",
+            "install it, or do without --changed",
         ) from None
