@@ -27,6 +27,10 @@ check:
 test *arguments:
     {{ python }} -m pytest {{ arguments }}
 
+# Look for what breaks the reference of the store: so many examples, other ones each time
+model examples="300":
+    FLOW_MODEL_EXAMPLES={{ examples }} {{ python }} -m pytest tests/store/model
+
 # Measure, and print a table: just bench hop
 bench *names:
     {{ python }} tests/bench/table.py {{ names }}

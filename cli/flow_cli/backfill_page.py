@@ -41,7 +41,9 @@ def describe(plan: BackfillPlan) -> list[str]:
     if plan.tasks is not None:
         lines.append(f"  tasks: {', '.join(plan.tasks)} ({len(plan.tasks)} of {plan.dag_tasks})")
     if plan.count("clear"):
-        lines.append(f"  version of the runs that run again: {_version(plan)}")
+        what = "all tasks" if plan.tasks is None else "these tasks"
+        version = "the latest version" if plan.version == "latest" else "their own version"
+        lines.append(f"  cleared: {what} of the runs that run again, with {version}")
     if plan.estimate_s is not None and plan.run_s is not None:
         lines.append(
             f"  estimated: {duration_text(plan.estimate_s)} "
@@ -122,7 +124,8 @@ def again(backfill: Backfill) -> str:
 def describe_cancelled(done: CancelledBackfill) -> list[str]:
     """What becomes of its runs and of what waits."""
     lines = [f"{run.run_id}: {run.before} -> {run.after}" for run in done.runs]
-    return [*lines, f"{counted(done.waiting, 'interval')} of {done.backfill.dag_id} left as now"]
+    waiting = counted(done.waiting, "interval")
+    return [*lines, f"{waiting} of {done.backfill.dag_id} without a turn so far: no change"]
 
 
 def report_cancelled(printer: Output, done: CancelledBackfill, *, dry_run: bool) -> None:
@@ -144,7 +147,3 @@ def _interval(one: PlannedInterval) -> str:
     if one.run_id is not None:
         what += f", {one.run_id} ({one.run_state})"
     return what
-
-
-def _version(plan: BackfillPlan) -> str:
-    return "the latest" if plan.version == "latest" else "their own"

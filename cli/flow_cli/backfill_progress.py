@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from flow_cli.cells import duration_text, text_of
-from flow_cli.grid import can_write_symbols
+from flow_cli.drawing import can_write_symbols
 from flow_cli.states import LOOKS
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ class _Bar:
         self.speed = self.speed or _speed(details, now)
         for one in ended:
             if one.state == "failed":
-                self.live.console.print(Text(told(details, one)))
+                # Not folded: a command that is broken in two can no longer be copied.
+                self.live.console.print(Text(told(details, one)), soft_wrap=True)
         states = [one.state for one in details.intervals if one.action != "skip"]
         bar = Text()
         for state in cells(states, self.live.console.width):

@@ -108,6 +108,12 @@ ENTRIES = (
         "Show the tasks of a DAG over its newest runs, the newest on the right.",
     ),
     Entry(
+        "graph",
+        "flow_cli.commands.graph",
+        Panel.PIPELINES,
+        "Draw the tasks of a DAG and what waits for what, also with the states of a run.",
+    ),
+    Entry(
         "xcom",
         "flow_cli.commands.xcom",
         Panel.PIPELINES,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from flow_cli.cells import text_of
+from flow_cli.headings import INDENT, entered
 from flow_cli.records import plain, row_of
 
 if TYPE_CHECKING:
@@ -99,52 +100,13 @@ def _state(details: DagDetails) -> str:
 
 def _tree(details: DagDetails) -> list[str]:
     """Groups with their tasks, each level in the order of execution."""
-    parents = {group.group_id: group.parent for group in details.groups}
     lines: list[str] = []
-    shown: set[str] = set()
-
-    def show_group(group_id: str) -> None:
-        """The heading of a group, and of those it is inside, at its first task."""
-        parent = parents.get(group_id)
-        if parent is not None:
-            show_group(parent)
-        if group_id not in shown:
-            shown.add(group_id)
-            lines.append(f"{_indent(_depth(parent, parents))}{group_id}/")
-
-    for task in _by_group(details):
-        if task.group is not None:
-            show_group(task.group)
-        lines.append(_indent(_depth(task.group, parents)) + _task_line(task))
+    inside: tuple[str, ...] = ()
+    for task, groups in details.by_group:
+        lines += [f"{INDENT * (depth + 1)}{group}/" for depth, group in entered(inside, groups)]
+        lines.append(INDENT * (len(groups) + 1) + _task_line(task))
+        inside = groups
     return lines or ["  none"]
-
-
-def _by_group(details: DagDetails) -> list[TaskSpec]:
-    """Tasks upstream first, those of a top-level group together where its first one stands."""
-    parents = {group.group_id: group.parent for group in details.groups}
-    place: dict[tuple[str, ...], int] = {}
-    keyed = []
-    for position, task in enumerate(details.order):
-        path = _path(task.group, parents)
-        key = [place.setdefault(path[: depth + 1], position) for depth in range(len(path))]
-        keyed.append(([*key, position], task))
-    return [task for _, task in sorted(keyed, key=lambda pair: pair[0])]
-
-
-def _path(group: str | None, parents: dict[str, str | None]) -> tuple[str, ...]:
-    path: list[str] = []
-    while group is not None:
-        path.insert(0, group)
-        group = parents.get(group)
-    return tuple(path)
-
-
-def _depth(group: str | None, parents: dict[str, str | None]) -> int:
-    return len(_path(group, parents))
-
-
-def _indent(depth: int) -> str:
-    return "  " * (depth + 1)
 
 
 def _task_line(task: TaskSpec) -> str:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from flow.states import FINISHED
-from flow_cli.grid import Line, Piece, can_write_symbols, legend, rows, states_in
+from flow_cli.drawing import Line, Piece, Sheet, can_write_symbols, legend
+from flow_cli.grid import rows, states_in
 from flow_cli.output import Output
 
 if TYPE_CHECKING:
@@ -78,13 +79,13 @@ class LiveGrid:
     def _draw(self, scene: Scene) -> Text:
         from rich.text import Text
 
-        symbols = can_write_symbols(self._console.encoding)
+        sheet = Sheet(self._console.width, can_write_symbols(self._console.encoding))
         drawn: list[Line] = []
         seen: set[str] = set()
         for grid in scene.grids:
-            drawn += [[Piece(grid.dag_id, "bold")], *rows(grid, len(grid.runs), symbols=symbols)]
+            drawn += [[Piece(grid.dag_id, "bold")], *rows(grid, len(grid.runs), sheet)]
             seen |= states_in(grid, len(grid.runs))
-        drawn += legend(seen, symbols, self._console.width)
+        drawn += legend(seen, sheet)
         return Text("\n").join(
             Text.assemble(*((piece.text, piece.style) for piece in line)) for line in drawn
         )

@@ -1,83 +1,72 @@
 """Drawing a grid: a column for each run under its date, a line for each task, a symbol for a state.
 
 Headings are the parts of the logical dates that tell the runs apart, stacked: month, day, and where
-several runs share a day hour and minute. A symbol carries the state; its colour repeats it.
+several runs share a day hour and minute. Above them stands how long the runs took, below them by
+whom they were made, if not by the schedule, and where another version of the DAG begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from flow_cli.cells import printable, width_of
-from flow_cli.output import Format, Output
+from flow_cli.bars import bars
+from flow_cli.cells import duration_text, printable, width_of
+from flow_cli.drawing import Line, Piece, Sheet, flowing, legend, shortened
+from flow_cli.headings import INDENT, entered
+from flow_cli.layout import padded
 from flow_cli.records import plain
 from flow_cli.states import LOOKS, Look
 
 if TYPE_CHECKING:
     from flow.ops.grid import Grid
+    from flow.store.read.grid import GridRun
 
-COLUMN = 3
-LEGEND_GAP = "  "
-ABSENT = Look(" ", " ", "")
+COLUMN: Final = 3
+ABSENT: Final = Look(" ", " ", "")
 """The run's version did not have the task."""
+TYPE_MARKS: Final = {"manual": "m", "backfill": "b", "asset": "a"}
+"""Of runs that the schedule did not make."""
+_LATER_VERSION: Final = "+"
+"""A number of a version that a column has no room for."""
+_SHORTEST_NAME: Final = 24
+_SHARE_OF_NAMES: Final = 3
+"""Names take at most one part in so many of a terminal that is not narrow."""
 
 
-class Piece(NamedTuple):
-    """A text and its style."""
-
-    text: str
-    style: str = ""
-
-
-Line = list[Piece]
+def draw(grid: Grid, sheet: Sheet) -> list[Line]:
+    """The grid with as many of its newest runs as there is room for, and a legend."""
+    shown = fitting(grid, sheet)
+    marks = _type_legend(_newest(grid, shown))
+    below = [*legend(states_in(grid, shown), sheet), *flowing(marks, sheet.width)]
+    return [*rows(grid, shown, sheet, whole=True), *([[]] if below else []), *below]
 
 
-def draw(printer: Output, grid: Grid) -> None:
-    """Print a grid, or the JSON object that says the same."""
-    if printer.format is not Format.TEXT:
-        printer.lines([], json_of(grid))
-        return
-    if not printer.out.isatty():
-        symbols = can_write_symbols(printer.out.encoding)
-        printer.out.writelines(
-            "".join(piece.text for piece in line).rstrip() + "\n"
-            for line in lines(grid, len(grid.runs), symbols=symbols, width=None)
-        )
-    else:
-        _draw_on_terminal(printer, grid)
-    if not grid.runs:
-        printer.message(f"DAG {grid.dag_id} has no run yet")
+def rows(grid: Grid, shown: int, sheet: Sheet, *, whole: bool = False) -> list[Line]:
+    """The grid with its `shown` newest runs, without its legend.
 
-
-def lines(grid: Grid, shown: int, *, symbols: bool, width: int | None) -> list[Line]:
-    """The grid with its `shown` newest runs; letters instead of symbols where they cannot be.
-
-    The legend is broken at `width`.
+    `whole`: also how long runs took, by whom they were made, and their versions.
     """
-    seen = states_in(grid, shown)
-    below = [[], *legend(seen, symbols, width)] if seen else []
-    return [*rows(grid, shown, symbols=symbols), *below]
-
-
-def rows(grid: Grid, shown: int, *, symbols: bool) -> list[Line]:
-    """The grid without its legend."""
-    runs = grid.runs[len(grid.runs) - shown :]
-    zone = ZoneInfo(grid.timezone)
-    name_width = names_width(grid)
-    drawn = [
-        [Piece(" " * name_width), *(Piece(f" {part:>2}", "dim") for part in parts)]
-        for parts in headings([run.logical_date.astimezone(zone) for run in runs])
-    ]
-    drawn.append(
-        [Piece(_pad("run", name_width), "bold"), *_cells([r.state for r in runs], symbols)]
-    )
+    runs = _newest(grid, shown)
+    width = names_width(grid, sheet)
+    dates = [run.logical_date.astimezone(ZoneInfo(grid.timezone)) for run in runs]
+    drawn = _durations(runs, width, sheet) if whole else []
+    drawn += [_row("", width, [f"{part:>2}" for part in parts], "dim") for parts in headings(dates)]
+    if whole:
+        drawn += _origins(grid, shown, width)
+    drawn.append([Piece(padded("run", width), "bold"), *_cells([run.state for run in runs], sheet)])
+    inside: list[str] = []
     for task in grid.tasks:
+        for depth, group in entered(inside, task.groups):
+            name = f"{INDENT * depth}{printable(group)}/"
+            drawn.append([Piece(_fitted(name, width, sheet), "bold")])
+        inside = task.groups
+        name = INDENT * len(task.groups) + printable(task.task_id)
         states = task.states[len(grid.runs) - shown :]
-        cells = _cells([state.value if state else None for state in states], symbols)
-        drawn.append([Piece(_pad(printable(task.task_id), name_width)), *cells])
+        cells = _cells([state.value if state else None for state in states], sheet)
+        drawn.append([Piece(padded(_fitted(name, width, sheet), width)), *cells])
     return drawn
 
 
@@ -98,14 +87,21 @@ def headings(dates: Sequence[datetime]) -> list[list[str]]:
     return rows if dates else []
 
 
-def fitting(grid: Grid, width: int) -> int:
-    """How many runs fit side by side; at least one."""
-    return max(1, min(len(grid.runs), (width - names_width(grid)) // COLUMN))
+def fitting(grid: Grid, sheet: Sheet) -> int:
+    """How many runs fit side by side; at least one, if there is any."""
+    if sheet.width is None:
+        return len(grid.runs)
+    room = (sheet.width - names_width(grid, sheet)) // COLUMN
+    return min(len(grid.runs), max(1, room))
 
 
-def names_width(grid: Grid) -> int:
-    """The width of the column of task ids; they are never cut."""
-    return max([width_of("run"), *(width_of(printable(task.task_id)) for task in grid.tasks)])
+def names_width(grid: Grid, sheet: Sheet) -> int:
+    """The width of the column of task ids: on a terminal they leave room for runs."""
+    names = [INDENT * len(task.groups) + printable(task.task_id) for task in grid.tasks]
+    widest = max(map(width_of, ["version", *names]))
+    if sheet.width is None:
+        return widest
+    return min(widest, max(_SHORTEST_NAME, sheet.width // _SHARE_OF_NAMES))
 
 
 def json_of(grid: Grid) -> dict[str, Any]:
@@ -117,54 +113,75 @@ def json_of(grid: Grid) -> dict[str, Any]:
     return {"dag_id": grid.dag_id, "runs": runs, "tasks": plain(grid.tasks)}
 
 
-def _draw_on_terminal(printer: Output, grid: Grid) -> None:
-    from rich.text import Text
-
-    from flow_cli.terminal import console_on
-
-    console = console_on(printer.out)
-    shown = fitting(grid, console.width) if grid.runs else 0
-    symbols = can_write_symbols(printer.out.encoding)
-    for line in lines(grid, shown, symbols=symbols, width=console.width):
-        console.print(Text.assemble(*((piece.text, piece.style) for piece in line)))
-    if shown < len(grid.runs):
-        printer.message(f"showing {shown} of {len(grid.runs)} runs: the terminal is too narrow")
+def _newest(grid: Grid, shown: int) -> list[GridRun]:
+    return grid.runs[len(grid.runs) - shown :]
 
 
-def _cells(states: Sequence[str | None], symbols: bool) -> Line:
-    looks = [LOOKS[state] if state else ABSENT for state in states]
-    return [Piece(f"  {look.symbol if symbols else look.letter}", look.style) for look in looks]
+def _durations(runs: Sequence[GridRun], width: int, sheet: Sheet) -> list[Line]:
+    """Bars of the runs that have ended, the longest one's duration beside its top."""
+    took = [_seconds(run) for run in runs]
+    known = [seconds for seconds in took if seconds is not None]
+    if not known or not max(known):
+        return []
+    drawn = bars(took, symbols=sheet.symbols)
+    names = [f"{duration_text(max(known)):>{width}}", *[""] * (len(drawn) - 1)]
+    styles = [LOOKS[run.state].style for run in runs]
+    return [
+        [
+            Piece(padded(name, width), "dim"),
+            *(Piece(f"  {sign}", style) for sign, style in zip(signs, styles, strict=True)),
+        ]
+        for name, signs in zip(names, drawn, strict=True)
+    ]
 
 
-def legend(seen: set[str], symbols: bool, width: int | None) -> list[Line]:
-    """What the symbols mean, each together with its word on one line."""
-    drawn: list[Line] = [[]]
-    used = 0
-    for state, look in LOOKS.items():
-        if state not in seen:
-            continue
-        mark = look.symbol if symbols else look.letter
-        entry = [Piece(mark, look.style), Piece(f" {state}")]
-        length = len(mark) + 1 + len(state)
-        if drawn[-1] and width is not None and used + len(LEGEND_GAP) + length > width:
-            drawn.append([])
-            used = 0
-        if drawn[-1]:
-            drawn[-1].append(Piece(LEGEND_GAP))
-            used += len(LEGEND_GAP)
-        drawn[-1] += entry
-        used += length
+def _seconds(run: GridRun) -> float | None:
+    if run.started_at is None or run.ended_at is None:
+        return None
+    return (run.ended_at - run.started_at).total_seconds()
+
+
+def _origins(grid: Grid, shown: int, width: int) -> list[Line]:
+    """Who made the runs, if not the schedule, and where another version begins: if any of that."""
+    runs = _newest(grid, shown)
+    drawn = []
+    types = [TYPE_MARKS.get(run.run_type, "") for run in runs]
+    if any(types):
+        drawn.append(_row("type", width, types, "dim"))
+    versions = [run.version for run in runs]
+    if len(set(versions)) > 1:
+        before = [None, *versions[:-1]]
+        pairs = zip(versions, before, strict=True)
+        begun = [_number(version) if version != last else "" for version, last in pairs]
+        drawn.append(_row("version", width, begun, "cyan"))
     return drawn
 
 
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - width_of(text))
+def _number(version: int) -> str:
+    text = str(version)
+    return text if len(text) < COLUMN else _LATER_VERSION
 
 
-def can_write_symbols(encoding: str | None) -> bool:
-    """Whether every symbol of a state exists in the encoding of a stream."""
-    try:
-        "".join(look.symbol for look in LOOKS.values()).encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+def _type_legend(runs: Sequence[GridRun]) -> list[Line]:
+    made = {run.run_type for run in runs}
+    return [
+        [Piece(mark, "dim"), Piece(f" {run_type}")]
+        for run_type, mark in TYPE_MARKS.items()
+        if run_type in made
+    ]
+
+
+def _row(name: str, width: int, texts: Sequence[str], style: str) -> Line:
+    cells = [Piece(f"{text:>{COLUMN}}", style) for text in texts]
+    return [Piece(padded(name, width), "dim"), *cells]
+
+
+def _cells(states: Sequence[str | None], sheet: Sheet) -> Line:
+    looks = [LOOKS[state] if state else ABSENT for state in states]
+    return [
+        Piece(f"  {look.symbol if sheet.symbols else look.letter}", look.style) for look in looks
+    ]
+
+
+def _fitted(name: str, width: int, sheet: Sheet) -> str:
+    return name if sheet.width is None else shortened(name, width, sheet)

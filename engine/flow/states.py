@@ -16,6 +16,7 @@ A task instance without a row is in state `none`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Final
 
@@ -82,6 +83,23 @@ WAITING: Final = frozenset({T.UP_FOR_RETRY, T.UP_FOR_RESCHEDULE})
 
 FINISHED_RUNS: Final = frozenset({RunState.SUCCESS, RunState.FAILED})
 
+_LOUDEST_FIRST: Final = (
+    T.FAILED,
+    T.UPSTREAM_FAILED,
+    T.RUNNING,
+    T.RESTARTING,
+    T.UP_FOR_RETRY,
+    T.AWAITING_INPUT,
+    T.DEFERRED,
+    T.UP_FOR_RESCHEDULE,
+    T.QUEUED,
+    T.SCHEDULED,
+    T.NONE,
+    T.SKIPPED,
+    T.REMOVED,
+    T.SUCCESS,
+)
+
 _MARKS: Final = frozenset({T.SUCCESS, T.FAILED, T.SKIPPED})
 """Verdicts that an operator may set on any task instance."""
 
@@ -141,3 +159,8 @@ class TryState(StrEnum):
 
 MAX_LOSSES: Final = 3
 """Losses in a row that cost no retry; the next one is a failed try with reason `worker_lost`."""
+
+
+def loudest(states: Collection[TaskState]) -> TaskState:
+    """The one of several states that a single sign for all of them has to show."""
+    return next(state for state in _LOUDEST_FIRST if state in states)

@@ -15,8 +15,8 @@ from harness import Aim, Conn, Results, deployment, main, medians, one, wait_for
 from stored import ROOTS, rooted_spec, store_dags, store_specs
 
 AIM = Aim(0.4, at_least=True)
-HEADSTART = timedelta(seconds=6)
-"""For storing rows and statistics before the DAGs are due."""
+HEADSTART = timedelta(seconds=3)
+"""For changing rows and gathering statistics before the DAGs are due."""
 _FALL_DUE = """
 update dag set next_run_at = %(at)s, next_end = %(at)s, next_start = %(at)s - interval '1 day'
 where nullif(split_part(dag_id, '.dag_', 2), '')::int < %(due)s

@@ -26,7 +26,7 @@ select count(*) from try join run using (run_key) where dag_id = 'together' grou
 
 def measure(results: Results, reduced: bool) -> None:
     """Print the deviation of shares, and the rate of four workers against that of one."""
-    runs = 2 if reduced else 8
+    runs = 1 if reduced else 8
     with deployment() as flow, flow.connect() as conn:
         texts = {
             name: many(name, runs=runs * workers, tasks=TASKS, body="time.sleep(0.2)")

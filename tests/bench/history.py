@@ -80,7 +80,7 @@ class Sizes:
 
 
 FULL: Final = Sizes(20_000, 8_000, _TRIES, 60.0, 20.0)
-REDUCED: Final = Sizes(1_000, 400, 20_000, 2.0, 2.0)
+REDUCED: Final = Sizes(1_000, 400, 20_000, 1.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,6 @@ def _rates(sizes: Sizes, *, old: bool) -> Rates:
             _write_history(conn, sizes)
         with _held_snapshot(flow, held=old):
             throughput = _throughput(flow, conn, sizes)
-            flow.start("work", "--slots", "0")
-            flow.await_roles(conn, "schedule", "work")
             seconds = burst.await_queued(conn, burst.fall_due(conn, sizes.due), sizes.due)
         return Rates(throughput, sizes.due * ROOTS / seconds)
 
@@ -145,10 +143,11 @@ def _held_snapshot(flow: Deployment, *, held: bool) -> Iterator[None]:
 
 
 def _throughput(flow: Deployment, conn: Conn, sizes: Sizes) -> float:
-    """Tasks a second at the end of a time of steady work; its scheduler stays."""
+    """Tasks a second at the end of a time of steady work; scheduler and idle worker stay."""
     flow.start("schedule")
+    flow.start("work", "--slots", "0")
     worker = flow.start("work", "--slots", str(SLOTS))
-    flow.await_roles(conn, "schedule", "work")
+    flow.await_roles(conn, "schedule", "work", "work")
     let_go(conn, "many")
     time.sleep(sizes.warm_up + sizes.counted)
     until = one(conn, "select clock_timestamp()")

@@ -78,8 +78,8 @@ def measure(results: Results, reduced: bool) -> None:
         flow.start("work", "--slots", "8")
         flow.await_roles(conn, "schedule", "work")
         relay = flow.floor("relay", "--load", ",".join(zygote_modules()), "--n", 150)
-        quick = run_chains(flow, conn, stamps, names)
-        slow = run_chains(flow, conn, stamps, ["slow"])
+        quick = run_chains(conn, stamps, names)
+        slow = run_chains(conn, stamps, ["slow"])
         for name, hops in (("slow", slow), ("chain_0", quick)):
             seen = "300 ms module" if name == "slow" else "plain file"
             limit = 2 * relay["p50_ms"] + _import_ms(flow, files[name])
@@ -89,10 +89,12 @@ def measure(results: Results, reduced: bool) -> None:
 
 
 def chain(stamps: Path, length: int, imports: str = "") -> str:
+    """A DAG file with a chain of so many tasks, which write their times into a file of its name."""
     return CHAIN.format(stamps=str(stamps), length=length, imports=imports)
 
 
-def run_chains(flow: Deployment, conn: Conn, stamps: Path, names: list[str]) -> Hops:
+def run_chains(conn: Conn, stamps: Path, names: list[str]) -> Hops:
+    """Run stored chains one after the other."""
     hops = Hops([], [])
     for name in names:
         run_once(conn, name)

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from harness import Aim, Conn, Deployment, Results, deployment, main, one, p99, wait_for
+from harness import Aim, Conn, Results, deployment, main, one, p99, wait_for
 from hop import chain, run_chains
 from runs import dag_files, let_go, many
 from stored import store_dags, store_specs
@@ -53,17 +53,17 @@ def measure(results: Results, reduced: bool) -> None:
         flow.start("schedule")
         flow.start("work", "--slots", str(sleeping + 8))
         flow.await_roles(conn, "schedule", "work")
-        alone = _p99(flow, conn, stamps, quiet)
+        alone = _p99(conn, stamps, quiet)
         let_go(conn, "sleepers")
         _let_runs_wait(conn, waiting)
         wait_for(lambda: one(conn, _SLEEPING) == sleeping, "the sleeping tasks")
-        beside = _p99(flow, conn, stamps, loaded)
+        beside = _p99(conn, stamps, loaded)
         assert (one(conn, _WAITING), one(conn, _SLEEPING)) == (waiting, sleeping)
     results.line(beside, "ms", alone, AIM, waiting=waiting, sleeping=sleeping)
 
 
-def _p99(flow: Deployment, conn: Conn, stamps: Path, names: list[str]) -> float:
-    return p99(run_chains(flow, conn, stamps, names).received)
+def _p99(conn: Conn, stamps: Path, names: list[str]) -> float:
+    return p99(run_chains(conn, stamps, names).received)
 
 
 def _let_runs_wait(conn: Conn, count: int) -> None:

@@ -21,7 +21,7 @@ from runs import dag_files, let_go, many
 AIM: Final = Aim(3.0)
 STATEMENTS: Final = Aim(1.0)
 TASKS: Final = 25
-BEATS: Final = 4
+BEATS: Final = 3
 _RUNNING: Final = "select count(*) from task_hot where state = 'running'"
 _UNNOTED: Final = "select exists(select from try_hot where pid is null)"
 _BEATEN: Final = "select heartbeat from process where role = 'work'"

@@ -47,7 +47,7 @@ _ENDED: Final = "select count(*) from task where state = 'success'"
 
 def measure(results: Results, reduced: bool) -> None:
     """Print CPU a try against four commits."""
-    warm, seconds, commits = (2.0, 6.0, 400) if reduced else (5.0, 60.0, MEASURED)
+    warm, seconds, commits = (1.0, 5.0, 400) if reduced else (5.0, 60.0, MEASURED)
     with deployment() as flow, flow.connect() as conn:
         names = [f"steady_{number}" for number in range(DAGS)]
         texts = {name: STEADY.format(number=n, dags=DAGS) for n, name in enumerate(names)}

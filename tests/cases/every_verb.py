@@ -87,6 +87,7 @@ VERBS = {
     "backfills cancel": Verb(("1", "--dry-run"), whole=(FILLED,), unknown=("99", "--dry-run")),
     "logs": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "grid": Verb((DAG,), whole=(TASK,), unknown=("nope",)),
+    "graph": Verb((DAG, RUN), whole=(RUN, TASK), unknown=(DAG, "nope")),
     "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),
     "xcom get": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, TASK, "--key", "nope")),
     "pools list": Verb(whole=(POOL,)),

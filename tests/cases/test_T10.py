@@ -26,7 +26,11 @@ NEEDS: list[str] = []
 
 BREAKS = [
     # Nothing that was deleted comes again.
-    Break("engine/flow/ops/deleting.py", "            if once:\n", "            if False:\n"),
+    Break(
+        "engine/flow/ops/deleting.py",
+        "            for stored in once:\n",
+        "            for stored in once[:0]:\n",
+    ),
     # Whoever plans once plans again.
     Break(
         "engine/flow/timetables/single.py",

@@ -24,8 +24,8 @@ BREAKS = [
     # Numbers begin anew, and logs are written over.
     Break(
         "engine/flow/store/clearing.py",
-        "  try_number = t.try_number - (t.state in",
-        "  try_number = 0 * (t.state in",
+        "  try_number = t.try_number - (t.try_number > 0",
+        "  try_number = 0 * (t.try_number > 0",
     ),
     # The retries stay used up.
     Break(
@@ -36,8 +36,8 @@ BREAKS = [
     # A number is lost with each try that never started.
     Break(
         "engine/flow/store/clearing.py",
-        "  try_number = t.try_number - (t.state in ('scheduled', 'queued')",
-        "  try_number = t.try_number - (t.state in ('')",
+        "  try_number = t.try_number - (t.try_number > 0",
+        "  try_number = t.try_number - (t.try_number < 0",
     ),
 ]
 

@@ -37,7 +37,7 @@ BREAKS = [
     # SIGTERM is all that a try ever gets.
     Break(
         "engine/flow/process/family.py",
-        "                member.deadline = None\n                tree.kill(member.pid)\n",
+        "                member.deadline = None\n                self._kill(member.pid)\n",
         "                member.deadline = None\n",
     ),
     # A mark changes a row and stops nothing.

@@ -37,7 +37,7 @@ BREAKS = [
     Break(
         "engine/flow/store/dags.py",
         "    hidden = dag_rows.hide(conn, (row.dag_id for row in rows.values()))\n",
-        "    hidden: set[str] = {row.dag_id for row in rows.values() if not paths}\n",
+        "    hidden: set[str] = set()\n",
     ),
     # A free id waits for its file to change.
     Break(

@@ -7,7 +7,8 @@ that a command has named, every claim, every result. No task has run twice, no w
 
 from __future__ import annotations
 
-import json
+import os
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -37,13 +38,21 @@ BREAKS = [
 ]
 
 SETTINGS = {"worker.heartbeat": 1, "worker.lost_after": 60, "scheduler.sweep_interval": 1}
-RUNS = 8
+RUNS = 16
 STEPS = ("first", "left", "right", "last")
 DAG = """
     from flow import DAG, get_current_context, task
     from marks import stay
 
-    with DAG("busy", schedule=None, max_active_runs=50, default_args={"retries": 0}):
+    with DAG(
+        "busy",
+        schedule="* * * * *",
+        start_date="2026-03-01T00:00:00",
+        end_date="2026-03-01T00:15:00",
+        catchup=True,
+        max_active_runs=4,
+        default_args={"retries": 0},
+    ):
 
         def make(name):
             @task(task_id=name)
@@ -71,20 +80,19 @@ def deployment(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployme
         assert made.flow("db", "migrate").code == 0
         made.write("busy.py", DAG)
         made.parse()
-        for role in ("schedule", "schedule", "work", "work"):
+        for role in ("work", "work", "schedule", "schedule"):
             made.start(role)
-        made.wait_for_roles("schedule", "work")
         yield made
 
 
 def test_a_promoted_replica_has_all_that_counts(pair: Pair, deployment: Deployment) -> None:
-    answers = deployment.together([("run", "-o", "json", "--", "busy")] * RUNS, 2)
-    run_ids = [json.loads(done.out)["run_id"] for done in answers]
-    wait_until(lambda: ended(deployment, run_ids) >= RUNS, "the midst of the work")
+    wait_until(lambda: ended(deployment) >= RUNS, "the midst of the work")
+    named = {run["run_id"] for run in deployment.ask("runs", "list", "--all", "busy")}
     pair.fail_over()
-    assert ended(deployment, run_ids) < RUNS * len(STEPS), "all was over before"
+    assert ended(deployment) < RUNS * len(STEPS), "all was over before"
+    run_ids = wait_until(lambda: all_over(deployment), "the end of all runs", seconds=60, pause=0.5)
+    assert named <= set(run_ids)
     for run_id in run_ids:
-        assert deployment.wait_for_run("busy", run_id)["state"] == "success"
         for name in STEPS:
             [life] = marker_file.lives(deployment.marks(f"{name}.{run_id}"))
             assert (life.events[0], life.events[-1]) == ("start", "end")
@@ -100,12 +108,24 @@ def test_a_promoted_replica_has_all_that_counts(pair: Pair, deployment: Deployme
         check_log(role)
     with connect(pair.url, name="case") as conn:
         assert invariants.breaches(conn) == []
+        assert_watched(conn.fileno())
 
 
-def ended(deployment: Deployment, run_ids: list[str]) -> int:
-    """How many tasks of these runs have marked their end."""
-    return sum(
-        any(mark.event == "end" for mark in deployment.marks(f"{name}.{run_id}"))
-        for run_id in run_ids
-        for name in STEPS
-    )
+def assert_watched(descriptor: int) -> None:
+    """A connection over TCP notices by itself that the other end is gone."""
+    with socket.socket(fileno=os.dup(descriptor)) as line:
+        assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert 0 < line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 15_000  # ms
+        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 5  # s
+
+
+def ended(deployment: Deployment) -> int:
+    """How many tasks have marked their end."""
+    files = (deployment.folder / "m").iterdir()
+    return sum(mark.event == "end" for file in files for mark in marker_file.read(file))
+
+
+def all_over(deployment: Deployment) -> list[str]:
+    """The ids of all runs, when all have succeeded."""
+    found = deployment.ask("runs", "list", "--all", "--state", "success", "busy")
+    return [run["run_id"] for run in found] if len(found) == RUNS else []

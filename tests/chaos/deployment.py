@@ -14,15 +14,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from chaos import processes, session, workload
+from chaos import processes, session
 from chaos.disk import LogDisk
 from chaos.line import Exchange
 from chaos.member import COMMAND, Member
+from chaos.workload import ALL, POOL, POOL_SLOTS, Work
 from waiting import limit, wait_until
 
 HEARTBEAT: Final = 0.5
@@ -48,10 +49,11 @@ class Failed(Exception):
 
 
 class Deployment:
-    """See the module. `say` takes what happens to it."""
+    """See the module. `say` takes what happens to it; `works` are its DAGs."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, say: Callable[[str], None], works: Sequence[Work]) -> None:
         self.folder = folder
+        self.works = works
         self.name = secrets.token_hex(8)
         self._say = say
         self.world = folder / "w"
@@ -133,21 +135,21 @@ class Deployment:
     # ── work ─────────────────────────────────────────────────────────────────────────────────────
 
     def write_dags(self, *, ended: bool = False) -> None:
-        """Write every DAG file anew; with `ended` no DAG makes further runs."""
+        """Write every DAG file anew; with `ended` for one run and no more."""
         self._revision += 1
-        for work in workload.ALL:
+        for work in self.works:
             path = self.folder / "p" / "dags" / f"{work.dag_id}.py"
             new = path.with_suffix(".new")
             new.write_text(work.text(self._revision, ended=ended), encoding="utf-8")
             new.replace(path)
 
-    def begin(self) -> None:
-        """Start everything, and wait until work is being done."""
+    def begin(self, *, ended: bool = False) -> None:
+        """Start everything, and wait until work is being done; with `ended` one run of each DAG."""
         self.ask("db", "migrate")
-        self.ask("pools", "set", workload.POOL, str(workload.POOL_SLOTS))
-        self.write_dags()
+        self.ask("pools", "set", POOL, str(POOL_SLOTS))
+        self.write_dags(ended=ended)
         self.keep()
-        wanted = {work.dag_id for work in workload.ALL}
+        wanted = {work.dag_id for work in self.works}
 
         def working() -> bool:
             self.keep()
@@ -207,12 +209,12 @@ class Deployment:
 
 
 @contextmanager
-def deployed(say: Callable[[str], None]) -> Iterator[Deployment]:
+def deployed(say: Callable[[str], None], works: Sequence[Work] = ALL) -> Iterator[Deployment]:
     """A deployment; nothing runs yet. Ends everything in it, whatever happened."""
     # Short, for the name of the database's socket, and open, for the server's own account.
     folder = Path(tempfile.mkdtemp(prefix="fx-", dir="/tmp"))
     folder.chmod(0o755)
-    deployment = Deployment(folder, say)
+    deployment = Deployment(folder, say, works)
     try:
         yield deployment
     finally:

@@ -31,6 +31,8 @@ _END: Final = 90.0
 """Seconds in which all runs must end once nothing strikes any more."""
 _UNAVAILABLE: Final = (5,)
 """Exit codes with which a verb may end while the database is struck."""
+_COSTLESS: Final = frozenset({"lost", "lease_expired", "drained"})
+"""States of tries that end without having used up a retry."""
 REPAIRED: Final = re.compile(r".*was forgotten.*")
 _BUG: Final = re.compile(r"^Traceback.*|.*Flow has a bug.*", re.MULTILINE)
 _RACE: Final = re.compile(r".*(?:deadlock detected|duplicate key value).*")
@@ -68,10 +70,11 @@ class Story:
         with ThreadPoolExecutor(1) as threads:
             _Attack(self, deployment, chance, faults, threads).go()
         self.say("nothing strikes any more")
-        self._finish(deployment)
-        self._judge(deployment)
+        self.finish(deployment)
+        self.judge(deployment)
 
-    def _finish(self, deployment: Deployment) -> None:
+    def finish(self, deployment: Deployment) -> None:
+        """Let all work end, and look for repairs once more."""
         deployment.write_dags(ended=True)
         try:
             wait_until(lambda: _is_over(deployment), "the end of all runs", seconds=_END, pause=0.5)
@@ -80,7 +83,8 @@ class Story:
         self.say("all runs are over")
         _force_sweep(deployment)
 
-    def _judge(self, deployment: Deployment) -> None:
+    def judge(self, deployment: Deployment) -> None:
+        """End all roles, and note what is wrong."""
         for member in deployment.members:
             member.kept = False
             member.send(signal.SIGTERM)
@@ -88,7 +92,7 @@ class Story:
         runs = [read_run(run) for run in deployment.ask("runs", "list", "--all")]
         found = marks.read(deployment.world / "marks")
         effects = marks.effects(deployment.world / "effects")
-        self.wrong += judge(workload.ALL, runs, found, effects, _losses(deployment, found))
+        self.wrong += judge(deployment.works, runs, found, effects, _losses(deployment, found))
         self.wrong += _pools(deployment)
         breaches = deployment.ask("db", "check", "--all", codes=(0, 1)) or []
         self.wrong += [f"invariant {one['invariant']}: {one}" for one in breaches]
@@ -259,7 +263,7 @@ def _orphans(deployment: Deployment) -> list[str]:
 
 
 def _losses(deployment: Deployment, found: list[marks.Mark]) -> dict[marks.Place, int]:
-    """How many tries were lost of tasks that failed more often than their retries allow.
+    """How many tries cost no retry, of tasks that failed more often than their retries allow.
 
     A task may have raised, and marked it, and its worker may have died before it could tell.
     """
@@ -268,7 +272,7 @@ def _losses(deployment: Deployment, found: list[marks.Mark]) -> dict[marks.Place
     for place, times in raised.items():
         if place.dag_id == workload.DOOMED.dag_id and times > workload.DOOMED.retries + 1:
             tries = deployment.ask("tasks", "tries", place.dag_id, place.run_id, place.task_id)
-            losses[place] = sum(one["state"] == "lost" for one in tries)
+            losses[place] = sum(one["state"] in _COSTLESS for one in tries)
     return losses
 
 

@@ -45,7 +45,7 @@ class Work:
     """Killed tasks are failed tries, so what has to succeed gets more than there are kills."""
 
     def text(self, revision: int, *, ended: bool) -> str:
-        """The DAG file; with `ended` it makes no further runs."""
+        """The DAG file; with `ended` it makes no run after the first."""
         head = _HEAD.format(
             dag_id=self.dag_id,
             revision=revision,

@@ -16,15 +16,24 @@ from flow_cli.demo_screen import Lines, LiveGrid
 from flow_cli.output import Format, Output
 
 RUNS = [
-    GridRun(day, f"scheduled__{day}", "scheduled", "running", datetime(2026, 10, day, tzinfo=UTC))
+    GridRun(
+        run_key=day,
+        run_id=f"scheduled__{day}",
+        run_type="scheduled",
+        state="running",
+        logical_date=datetime(2026, 10, day, tzinfo=UTC),
+        started_at=None,
+        ended_at=None,
+        version=1,
+    )
     for day in (8, 9)
 ]
 
 
 def scene(*loads: TaskState) -> Scene:
     tasks = [
-        GridTask("extract", [TaskState.SUCCESS, TaskState.SUCCESS]),
-        GridTask("load", list(loads)),
+        GridTask("extract", [], [TaskState.SUCCESS, TaskState.SUCCESS]),
+        GridTask("load", [], list(loads)),
     ]
     return Scene([Grid("shop", "UTC", RUNS, tasks)])
 

@@ -214,7 +214,7 @@ class TestTries:
 
     def test_so_is_that_of_one_that_was_marked_before_it_started(self, world: World) -> None:
         run_id = start(world)
-        marks.mark(world.deployment, "sales", run_id, "extract", TaskState.SKIPPED)
+        marks.mark(world.deployment, "sales", Which(run_id), "extract", TaskState.SKIPPED)
         clear(world, tasks="extract")
         world.schedule()
         assert world.claim()["extract"].try_number == 1

@@ -78,7 +78,7 @@ def supervisor(
     ends: tuple[Channel, socket.socket],
 ) -> Iterator[Callable[[], list[FromChild]]]:
     """Reads what was asked so far."""
-    line = Line(ends[1], msgspec.msgpack.Decoder(FromChild))
+    line = Line(ends[1], msgspec.msgpack.Decoder(FromChild), name="host")
     asked: list[FromChild] = []
 
     def read() -> list[FromChild]:

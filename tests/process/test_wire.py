@@ -37,11 +37,11 @@ def pair() -> Iterator[Pair]:
 
 
 def child_line(end: socket.socket, limit: int = 1_000_000) -> Line[FromChild]:
-    return Line(end, msgspec.msgpack.Decoder(FromChild), limit=limit)
+    return Line(end, msgspec.msgpack.Decoder(FromChild), name="host", limit=limit)
 
 
 def zygote_line(end: socket.socket) -> Line[ToZygote]:
-    return Line(end, msgspec.msgpack.Decoder(ToZygote), take_descriptors=True)
+    return Line(end, msgspec.msgpack.Decoder(ToZygote), name="zygote", take_descriptors=True)
 
 
 messages = st.lists(
@@ -80,7 +80,7 @@ def test_a_line_does_not_block_on_a_peer_that_does_not_read(pair: Pair) -> None:
     for value in values:
         line.send(value)
     assert line.pending
-    peer = Line(theirs, msgspec.msgpack.Decoder(ToChild))
+    peer = Line(theirs, msgspec.msgpack.Decoder(ToChild), name="child")
     answers = []
     while line.pending:
         line.flush()

@@ -56,9 +56,10 @@ def test_a_transaction_ends_without_waiting_for_its_rollback(
     line: StallingProxy, dsn: str, when: str
 ) -> None:
     with connect(dsn, name="test", patience=0.2) as conn:
-        if when == "begin":
-            line.stall()
         with pytest.raises(LineStalled), transaction(conn, "test"):
+            if when == "begin":  # it travels with the first statement
+                line.stall()
+            conn.execute("select 1")
             line.stall()
         assert conn.closed
 

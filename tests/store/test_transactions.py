@@ -57,6 +57,16 @@ def test_an_error_in_the_first_statement_ends_the_transaction(connection: Conn) 
         assert connection.execute("select 1").fetchone() == (1,)
 
 
+def test_a_value_that_cannot_be_written_leaves_the_begin_to_the_next_statement(
+    connection: Conn,
+) -> None:
+    with transaction(connection, "test"):
+        with pytest.raises(psycopg.DataError):
+            connection.execute("select %(text)s::text", {"text": "a\0b"})
+        connection.execute("select 1")
+        assert status(connection) is TransactionStatus.INTRANS
+
+
 def test_nothing_is_left_of_a_transaction_without_statements(connection: Conn) -> None:
     with transaction(connection, "test"):
         pass

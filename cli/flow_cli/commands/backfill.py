@@ -175,6 +175,7 @@ def _start(
             report_plan(printer, plan)
             return
         if confirmed is None:
+            printer.message("\n".join(describe(plan)))
             tell_notes(printer, plan)
         ended = watch(printer, deployment, made) if follow else made
     report_made(printer, ended)

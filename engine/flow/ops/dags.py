@@ -18,7 +18,8 @@ from flow.store.read.dags import Dag, FileError, FileReport, Version
 from flow.store.read.page import Page
 
 if TYPE_CHECKING:
-    from flow.graph import DagSpec, GroupSpec, TaskSpec
+    from flow.graph import DagSpec, TaskSpec
+    from flow.graph.grouping import Placed
     from flow.ops.next_runs import NextRun
 
 SHOWN_RUNS: Final = 5
@@ -35,7 +36,8 @@ class DagDetails(NamedTuple):
     spec: DagSpec
     order: tuple[TaskSpec, ...]
     """Tasks, upstream first."""
-    groups: tuple[GroupSpec, ...]
+    by_group: list[Placed]
+    """The same, those of a group together."""
     next_runs: list[NextRun]
     versions: list[Version]
     error: str | None
@@ -64,6 +66,7 @@ def page(
 def show(deployment: Deployment, dag_id: str) -> DagDetails:
     """One DAG with its graph, next runs, versions and warnings. Raises `NotFound`."""
     # A list of DAGs needs no graph, and is asked for most often.
+    from flow.graph.grouping import by_group
     from flow.graph.plan import upcoming
     from flow.ops.next_runs import in_zone
     from flow.ops.pools import warnings
@@ -75,6 +78,7 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
         dag = dags.one(conn, dag_id)
         assert dag is not None  # found a moment ago, in the same snapshot
         graph = load_graph(conn, stored.spec_hash)
+        order = tuple(graph.tasks[task_id] for task_id in graph.order)
         file = dags.file(conn, dag.file)
         spec = dag_intervals.completed(conn, graph.spec)
         planned = islice(upcoming(spec, stored.cursor_at, clock.now(conn)), SHOWN_RUNS)
@@ -84,8 +88,8 @@ def show(deployment: Deployment, dag_id: str) -> DagDetails:
             description=stored.description,
             line=stored.line,
             spec=graph.spec,
-            order=tuple(graph.tasks[task_id] for task_id in graph.order),
-            groups=graph.spec.groups,
+            order=order,
+            by_group=by_group(order, graph.spec.groups),
             next_runs=in_zone(spec, (one.interval for one in planned)),
             versions=dags.versions(conn, dag_id, SHOWN_VERSIONS),
             error=file.error if file else None,

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from flow.graph.grouping import by_group
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, load_graph
-from flow.states import TaskState
+from flow.states import FINISHED_RUNS, TaskState, loudest
 from flow.store.read import grid, tasks
 from flow.store.read.grid import GridRun
-
-# What a row of mapped instances shows: the first of these that any instance is in.
-_LOUDEST: Final = (
-    TaskState.FAILED,
-    TaskState.UPSTREAM_FAILED,
-    TaskState.RUNNING,
-    TaskState.RESTARTING,
-    TaskState.UP_FOR_RETRY,
-    TaskState.AWAITING_INPUT,
-    TaskState.DEFERRED,
-    TaskState.UP_FOR_RESCHEDULE,
-    TaskState.QUEUED,
-    TaskState.SCHEDULED,
-    TaskState.NONE,
-    TaskState.SKIPPED,
-    TaskState.REMOVED,
-    TaskState.SUCCESS,
-)
 
 
 class GridTask(NamedTuple):
     """One line: the task's state in each run; None where the run's version does not have it."""
 
     task_id: str
+    groups: list[str]
+    """Those that it is inside, outermost first."""
     states: list[TaskState | None]
 
 
 class Grid(NamedTuple):
-    """The newest runs of a DAG, oldest of them first, and the tasks of its latest version."""
+    """The newest runs of a DAG, oldest of them first, and the tasks of its latest version.
+
+    Tasks stand upstream first, those of a group together.
+    """
 
     dag_id: str
     timezone: str
@@ -60,14 +48,19 @@ def show(deployment: Deployment, dag_id: str, limit: int) -> Grid:
     found: dict[tuple[int, str], set[TaskState]] = {}
     for one in counted:
         found.setdefault((one.run_key, one.task_id), set()).add(TaskState(one.state))
+    in_order = [graph.tasks[task_id] for task_id in graph.order]
     lines = [
-        GridTask(task_id, [_cell(run, found.get((run.run_key, task_id))) for run in runs])
-        for task_id in graph.order
+        GridTask(
+            task.task_id,
+            list(groups),
+            [_cell(run, found.get((run.run_key, task.task_id))) for run in runs],
+        )
+        for task, groups in by_group(in_order, graph.spec.groups)
     ]
     return Grid(dag_id, dag.timezone, runs, lines)
 
 
 def _cell(run: GridRun, states: set[TaskState] | None) -> TaskState | None:
     if states:
-        return next(state for state in _LOUDEST if state in states)
-    return None if run.state in ("success", "failed") else TaskState.NONE
+        return loudest(states)
+    return None if run.state in FINISHED_RUNS else TaskState.NONE

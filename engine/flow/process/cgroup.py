@@ -146,7 +146,7 @@ class TryGroups:
         return folder is not None and _kill(folder)
 
     def bury(self, pid: int) -> None:
-        """A child is dead: kill what it left in its group; `tidy` removes that."""
+        """A process is dead: kill what it left in its group, if it had one; `tidy` removes that."""
         folder = self._groups.pop(pid, None)
         if folder is not None:
             _kill(folder)

@@ -20,16 +20,21 @@ import msgspec
 
 from flow.errors import ProtocolError
 from flow.process.messages import FromChild, ToChild
-from flow.process.wire import DEFAULT_LIMIT, READ_SIZE, decode, encode, frame
+from flow.process.wire import DEFAULT_LIMIT, READ_SIZE, decode, encode, frame, point
 
 _decoder = msgspec.msgpack.Decoder(ToChild)
 
 
 class Channel:
-    """Blocking, usable from several threads, not across a fork."""
+    """Blocking, usable from several threads, not across a fork. `name` is the end's in its fault
+    points.
+    """
 
-    def __init__(self, end: socket.socket, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(
+        self, end: socket.socket, limit: int = DEFAULT_LIMIT, *, name: str = "child"
+    ) -> None:
         end.setblocking(False)
+        self._name = name
         self._end = end
         self._limit = limit
         self._owner = os.getpid()
@@ -53,18 +58,23 @@ class Channel:
         too when the supervisor is gone, and after an interruption that lost count.
         """
         data = encode(message, self._limit)
+        point(self._name, message, "before_send")
         with self._exchange():
             self._send(data, answers=0)
+        point(self._name, message, "after_send")
 
     def ask(self, message: FromChild) -> ToChild:
         """Send a request and wait for its answer. Errors as in `send`."""
         data = encode(message, self._limit)
+        point(self._name, message, "before_send")
         with self._exchange():
             self._send(data, answers=1)
+            point(self._name, message, "after_send")
             # Answers come in the order of the requests: the last one owed is this one's.
             answer = self._receive()
             while self._owed:
                 answer = self._receive()
+            point(self._name, answer, "received")
             return answer
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ class Charge:
         """Events for which a selector watches the line at present."""
         self.started = False
         """Whether the zygote has said so: a quick child may be done before it is heard."""
-        self._line = Line(end, _decoder, limit=limit)
+        self._line = Line(end, _decoder, name="host", limit=limit)
         self._result: Result | None = None
         self._finished: Finished | None = None
 

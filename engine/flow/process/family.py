@@ -99,10 +99,10 @@ class Family:
         buried = False
         for pid, status, usage in _dead():
             buried = True
+            self._groups.bury(pid)
             member = self._members.pop(pid, None)
             if member is not None:
                 del self._jobs[member.job_id]
-                self._groups.bury(pid)
                 # The child may have died after it was last looked for and before the last sweep.
                 self._leavers.append(_Leaver(_account(member, status, usage), self._sweep))
             elif not self._stock.lost(pid):

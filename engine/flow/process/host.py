@@ -28,7 +28,6 @@ from typing import Final, Self
 
 import msgspec
 
-from flow import faults
 from flow.errors import ProtocolError
 from flow.process import adopted, alarm, prctl
 from flow.process.cgroup import WorkerGroup
@@ -143,7 +142,6 @@ class Host:
         self._last_job += 1
         charge = self._charges[self._last_job] = Charge(self._last_job, ours, self._limit)
         self._watch(charge)
-        faults.point("host.start.before_send")
         if self._control:
             self._send(Start(job_id=charge.job_id, job=body), (theirs.detach(),))
         else:
@@ -239,7 +237,7 @@ class Host:
         finally:
             theirs.close()
         _zygotes.add(self._process.pid)
-        self._control = Line(ours, _zygote_decoder, limit=self._limit + ENVELOPE)
+        self._control = Line(ours, _zygote_decoder, name="host", limit=self._limit + ENVELOPE)
         self._selector.register(self._control, selectors.EVENT_READ)
         if self._until is not None:
             self.renew(self._until)
@@ -296,7 +294,6 @@ class Host:
         if ended is None:
             self._watch(charge)
             return []
-        faults.point("host.finished.received")
         self._leaving.add(charge.job_id)
         self._forget(charge)
         return [ended]
@@ -314,7 +311,6 @@ class Host:
                     charge.started = True
                     events += self._leave(charge)
                 case Ended():
-                    faults.point("host.ended.received")
                     events += self._end(message)
         if control.ended or control.violation:
             self._lose_zygote()

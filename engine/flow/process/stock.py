@@ -79,7 +79,6 @@ class Stock:
                 spare.order.close()
                 self._spares.remove(spare)
                 self._dying = True
-                self._groups.bury(pid)
                 return True
         return False
 

@@ -105,7 +105,7 @@ def _run(file: str, folder: str) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         child.rehearse()
-        line = Channel(ours)
+        line = Channel(ours, name="warm")
         runtime.use(LineRuntime(line))
         outcome = attempt(job, time.monotonic(), Stop(), line)
         if outcome.state != TaskState.SUCCESS:

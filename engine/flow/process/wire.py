@@ -22,6 +22,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
+from flow import faults
 from flow.errors import ProtocolError
 from flow.process.messages import Message
 
@@ -41,7 +42,15 @@ _DESCRIPTOR_SIZE: Final = array("i").itemsize
 
 _encoder = msgspec.msgpack.Encoder()
 
-M = TypeVar("M")
+M = TypeVar("M", bound=Message)
+
+
+def point(end: str, message: Message, moment: str) -> None:
+    """The fault point of a message at one end: `host.start.before_send`.
+
+    Moments are before_send, after_send and received (before anything follows from it).
+    """
+    faults.point(f"{end}.{message.__struct_config__.tag}.{moment}")
 
 
 def encode(message: Message, limit: int = DEFAULT_LIMIT) -> bytes:
@@ -102,8 +111,9 @@ def frame(data: bytearray | memoryview, start: int, limit: int) -> tuple[int, in
 class Line(Generic[M]):
     """An end of a line that never blocks: what cannot be sent waits, what is half read waits.
 
-    Descriptors that come with messages are taken only with `take_descriptors`; else the kernel
-    closes them, so that a peer cannot fill this process's table.
+    `name` is the end's in its fault points. Descriptors that come with messages are taken only
+    with `take_descriptors`; else the kernel closes them, so that a peer cannot fill this process's
+    table.
     """
 
     def __init__(
@@ -111,12 +121,14 @@ class Line(Generic[M]):
         end: socket.socket,
         decoder: msgspec.msgpack.Decoder[M],
         *,
+        name: str,
         limit: int = DEFAULT_LIMIT,
         take_descriptors: bool = False,
     ) -> None:
         end.setblocking(False)
         self._end = end
         self._decoder = decoder
+        self._name = name
         self._limit = limit
         self._room = _MAX_DESCRIPTORS if take_descriptors else 0
         self._outgoing: deque[tuple[memoryview, Sequence[int]]] = deque()
@@ -142,9 +154,11 @@ class Line(Generic[M]):
         ProtocolError, and leaves them alone, if the message is too large. A peer that is gone
         is not an error here: reading tells.
         """
+        point(self._name, message, "before_send")
         data = encode(message, self._limit)
         self._outgoing.append((memoryview(data), descriptors))
         self.flush()
+        point(self._name, message, "after_send")
 
     def flush(self) -> None:
         """Send what waits, as far as the peer takes it."""
@@ -236,7 +250,9 @@ class Line(Generic[M]):
             try:
                 while bounds := frame(view, start, self._limit):
                     begin, start = bounds
-                    messages.append(decode(self._decoder, bytes(view[begin:start])))
+                    message = decode(self._decoder, bytes(view[begin:start]))
+                    point(self._name, message, "received")
+                    messages.append(message)
             except ProtocolError as error:
                 # Without its traceback, which would keep views of the buffer alive.
                 self.violation = error.with_traceback(None)

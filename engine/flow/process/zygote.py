@@ -55,7 +55,9 @@ class Zygote:
         entries: child.Entries,
         groups: TryGroups,
     ) -> None:
-        self._control = Line(control, _decoder, limit=limit + ENVELOPE, take_descriptors=True)
+        self._control = Line(
+            control, _decoder, name="zygote", limit=limit + ENVELOPE, take_descriptors=True
+        )
         self._lease = Alarm()
         self._stock = Stock(spare, limit, entries, groups)
         self._family = Family(self._stock, groups)
@@ -109,7 +111,6 @@ class Zygote:
             self._quit()
 
     def _start(self, order: Start) -> None:
-        faults.point("zygote.start.received")
         if self._lease.due():
             os.close(self._control.take_descriptor())
             self._report(_unborn(order.job_id, killed="lease"))
@@ -138,7 +139,6 @@ class Zygote:
             self._report(ended)
 
     def _report(self, ended: Ended) -> None:
-        faults.point("zygote.ended.before_send")
         self._control.send(ended)
 
     def _quit(self) -> None:

@@ -14,6 +14,7 @@ from typing import Final, LiteralString
 
 from psycopg import sql
 
+from flow import faults
 from flow.store.connect import Conn, LineStalled, connect
 
 log = logging.getLogger(__name__)
@@ -69,16 +70,21 @@ class Notifier:
 
     def pay(self, conn: Conn) -> float | None:
         """Send what is owed and due; seconds until the next debt is due, None without debts."""
-        for statement in self.settle():
-            conn.execute(statement)
+        for channel in self._take_due():
+            faults.point(f"notify.{channel}.before_commit")
+            conn.execute(_STATEMENTS[channel])
+            faults.point(f"notify.{channel}.after_commit")
         return min(map(self._left, self._owed), default=None)
 
     def settle(self) -> list[LiteralString]:
         """The statements of what is owed and due, for who sends them now: debts no more."""
+        return [_STATEMENTS[channel] for channel in self._take_due()]
+
+    def _take_due(self) -> list[str]:
         due = [channel for channel in self._owed if self._left(channel) <= 0]
         self._owed.difference_update(due)
         self._sent.update(dict.fromkeys(due, time.monotonic()))
-        return [_STATEMENTS[channel] for channel in due]
+        return due
 
     def _left(self, channel: str) -> float:
         """Seconds until this may be sent again."""

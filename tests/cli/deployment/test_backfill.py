@@ -29,7 +29,7 @@ sales: 4 intervals from 2026-07-07T00:00:00+00:00 to 2026-07-10T00:00:00+00:00, 
     2026-07-08T00:00:00+00:00: run again, {RUN} (failed)
     2026-07-09T00:00:00+00:00: get a run
     2026-07-10T00:00:00+00:00: get a run
-  version of the runs that run again: the latest
+  cleared: all tasks of the runs that run again, with the latest version
   estimated: nothing to go by, no run has succeeded lately
 """
 
@@ -57,7 +57,7 @@ def test_it_shows_asks_and_refuses_without_a_terminal(daily: World, flow) -> Non
     assert (done.code, done.out) == (
         0, "backfill 1 of sales is running: 0 of 4 runs have succeeded, 4 waiting\n"
     )  # fmt: skip
-    assert done.err == (
+    assert done.err == PLAN + (
         "see how it is doing: flow backfills show 1 -f; end it: flow backfills cancel 1\n"
     )
     daily.finish()
@@ -128,7 +128,10 @@ def test_it_is_paused_resumed_and_cancelled_from_any_terminal(daily: World, flow
     expected = "backfill__2026-07-07T00:00:00+00:00: running -> failed\n"
     assert refused.err.startswith(expected)
     done = flow("backfills", "cancel", "--yes")
-    assert (done.code, done.out) == (0, expected + "2 intervals of sales left as now\n")
+    assert (done.code, done.out) == (
+        0,
+        expected + "2 intervals of sales without a turn so far: no change\n",
+    )
     assert done.err == (
         "backfill 1 of sales is cancelled: 0 of 3 runs have succeeded, 1 failed, 2 waiting\n"
     )

@@ -46,6 +46,7 @@ MISSING = [
     ("backfills", "cancel", "7", "--yes"),
     ("why", "nope"),
     ("grid", "nope"),
+    ("graph", "nope"),
     ("xcom", "list", "nope", "latest"),
     ("pools", "delete", "nope", "--yes"),
     ("pools", "show", "nope"),

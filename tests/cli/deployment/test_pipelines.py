@@ -37,17 +37,23 @@ TRY  STATE   STARTED                         TOOK  WORKER  EXIT  SIGNAL  REASON
   1  failed  2026-07-10T00:00:01+00:00  1 min 4 s  here:7     1       -  -
 """
 GRID = """\
-        07 07 07
-        07 08 09
-run      ✓  ✗  ✓
-extract  ✓  ✓  ✓
-load.ch  ✓  ✗  ✓
-load.de  ✓  ✓  ✓
-report   ✓  ⊘  ✓
+1 min 4 s    █  █  █
+             █  █  █
+             █  █  █
+            07 07 07
+            07 08 09
+type         m  m  m
+run          ✓  ✗  ✓
+extract      ✓  ✓  ✓
+load/
+  load.ch    ✓  ✗  ✓
+  load.de    ✓  ✓  ✓
+report       ✓  ⊘  ✓
 
 ✓ success  ✗ failed  ⊘ upstream_failed
+m manual
 """
-GRID_IN_LETTERS = GRID.translate(str.maketrans("✓✗⊘", "+Xu"))
+GRID_IN_LETTERS = GRID.translate(str.maketrans("✓✗⊘█", "+Xu#"))
 DAG_PAGE = """\
 DAG        sales
 STATE      active
@@ -263,8 +269,8 @@ def test_the_grid_fits_a_terminal_and_shows_states_without_colour(sales, on_term
     assert shown.code == 0
     lines = without_styles(shown.out).splitlines()
     assert max(map(len, lines)) <= columns
-    fitting = (columns - len("extract")) // 3
-    assert lines[2].split() == ["run", *"✓" * (fitting - 2), "✗", "✓"]
+    fitting = (columns - len("  load.ch")) // 3
+    assert lines[6].split() == ["run", *"✓" * (fitting - 2), "✗", "✓"]
     assert shown.err == f"showing {fitting} of 43 runs: the terminal is too narrow\n"
 
 

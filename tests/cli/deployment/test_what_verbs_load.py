@@ -33,6 +33,7 @@ ABSENT = {
         "tasks tries sales latest extract",
         "xcom list sales latest extract",
         "grid sales",
+        "graph sales latest",
         "why sales",
         "why sales latest report",
         "logs sales latest extract",

@@ -27,6 +27,8 @@ _MOST: Final = 16
 """Files in one transaction."""
 _LONGEST_WAIT: Final = 0.1
 """Seconds for which a file waits for others."""
+_UNFIT: Final = (psycopg.DataError, psycopg.IntegrityError, ValueError, OverflowError)
+"""A DAG can be sound as a graph and still not fit, with a date too far away."""
 
 
 class Found(NamedTuple):
@@ -135,10 +137,6 @@ class Storing:
             any(one.vanished for one in stored),
             [one.file.path for one in found if one.file.path not in held],
         )
-
-
-_UNFIT: Final = (psycopg.DataError, psycopg.IntegrityError, ValueError, OverflowError)
-"""A DAG can be sound as a graph and still not fit, with a date too far away."""
 
 
 def _announce(found: Found, stored: Stored) -> None:

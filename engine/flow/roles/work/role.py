@@ -68,6 +68,30 @@ class _Line:
             self.conn = None
 
 
+@dataclass(slots=True)
+class _Drain:
+    """How a worker ends that is told to: with time for its tries, or at once."""
+
+    asked: int = 0
+    until: float = math.inf
+    """When what still runs is ended."""
+    over: bool = False
+    """That moment has come: nobody waits for the database any more."""
+
+    def follow(self, worker: Worker, stop: Stop, manager: ServiceManager) -> None:
+        """Do what the requests until now, and the time, ask for."""
+        settings = worker.settings
+        if stop.count > self.asked:
+            self.asked = stop.count
+            left = settings.drain_timeout if self.asked == 1 else 0.0
+            self.until = math.inf if left is None else time.monotonic() + left
+            log.info("draining" if self.asked == 1 else "stopping at once")
+            manager.stopping()
+        if time.monotonic() >= self.until:
+            worker.stop_all(settings.kill_grace if self.asked == 1 else 0.0)
+            self.until, self.over = math.inf, True
+
+
 def serve(
     settings: Settings, stop: Stop, *, once: bool = False, manager: ServiceManager = NOBODY
 ) -> None:
@@ -91,44 +115,32 @@ def serve(
 
 
 def _loop(worker: Worker, line: _Line, stop: Stop, manager: ServiceManager, *, once: bool) -> None:
-    stopped = 0
-    end_at = math.inf
-    """When what still runs is ended, once a drain has begun."""
-    hurried = False
-    """That moment has come: nobody waits for the database any more."""
+    drain = _Drain()
     while True:
-        if stop.count > stopped:
-            stopped = stop.count
-            left = worker.settings.drain_timeout if stopped == 1 else 0.0
-            end_at = math.inf if left is None else time.monotonic() + left
-            log.info("draining" if stopped == 1 else "stopping at once")
-            manager.stopping()
-        if time.monotonic() >= end_at:
-            worker.stop_all(worker.settings.kill_grace if stopped == 1 else 0.0)
-            end_at, hurried = math.inf, True
+        drain.follow(worker, stop, manager)
         worker.listen()
         worker.enforce()
         conn = line.open()
         if conn is not None:
             try:
                 _take_note(worker, line.hearing.keep())
-                if stopped and not worker.draining:
+                if stop and not worker.draining:
                     worker.start_drain(conn)
                 worker.tend(conn)
                 line.backoff.reset()
                 manager.ready()
-                if worker.idle and (stopped or (once and not worker.backlog)):
+                if worker.idle and (stop or (once and not worker.backlog)):
                     worker.retire(conn)
                     return
             except OUTAGES as error:
                 line.fail(error)
         if line.conn is None:
             worker.keep_results()
-            if stopped and (worker.idle or (hurried and not worker.running)):
+            if stop and (worker.idle or (drain.over and not worker.running)):
                 _say_what_is_owed(worker)
                 return
         manager.progress(worker.describe if line.conn is not None else awaiting)
-        _wait(worker, line, stop, min(end_at, time.monotonic() + manager.patience))
+        _wait(worker, line, stop, min(drain.until, time.monotonic() + manager.patience))
 
 
 def _say_what_is_owed(worker: Worker) -> None:

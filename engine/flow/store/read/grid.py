@@ -16,11 +16,14 @@ class GridRun(NamedTuple):
     run_type: str
     state: str
     logical_date: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    version: int
 
 
 # Index run_by_date.
 _RUNS = """
-select run_key, run_id, run_type, state, logical_date from run
+select run_key, run_id, run_type, state, logical_date, started_at, ended_at, version from run
 where dag_id = %(dag_id)s order by logical_date desc, run_key desc limit %(limit)s
 """
 
