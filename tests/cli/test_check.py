@@ -113,6 +113,19 @@ def test_an_import_that_hangs_is_stopped_at_its_place(flow: Run, dags: Path) -> 
     assert "took longer than 1 s" in report["findings"][0]["message"]
 
 
+def test_a_file_that_kills_the_importing_process_is_the_only_one_to_blame(
+    flow: Run, dags: Path
+) -> None:
+    (dags / "kills.py").write_text(
+        "import os, signal, threading\n"
+        "os.kill(os.getppid(), signal.SIGKILL)\n"
+        "threading.Event().wait()\n"
+    )
+    report = check(flow, "dags/fine.py", "dags/kills.py", code=1)
+    assert found(report) == {("dags/kills.py", "import-error", None)}
+    assert report["files"] == 2
+
+
 def test_a_sound_file_is_exit_0_and_its_output_is_in_nobodys_way(flow: Run, dags: Path) -> None:
     ended = flow("check", "dags/fine.py")
     assert (ended.code, ended.out) == (0, "")

@@ -111,25 +111,10 @@ def check(request: Request, settings: Settings, progress: Progress) -> Report:
     changed = None
     if request.changed is not None:
         changed = changed_files(request.changed, {Path(one.root) for one in meant.files})
-
-    def imported(label: str, files: Sequence[Target]) -> dict[str, Imported]:
-        if not files:
-            return {}
-        done = progress(label, len(files))
-        return Importing(settings.limits, settings.timezone, memory, done).run(files)
-
-    first = imported("importing", meant.files)
-    everything = [_evidence(one, first[one.file], settings.limits) for one in meant.files]
+    rounds = _Rounds(settings, memory, progress)
+    everything = rounds.first(meant.files)
     chosen = [one for one in everything if changed is None or _concerns(one, changed)]
-    sound = {one.file for one in chosen if one.first.failure is None}
-    _wait_after(first[file].started for file in sound)
-    second = imported("importing again", [one for one in meant.files if one.file in sound])
-    chosen = [
-        one._replace(again=import_of(second[one.file], settings.limits))
-        if one.file in sound
-        else one
-        for one in chosen
-    ]
+    chosen = rounds.second(chosen)
     shown = {one.file for one in chosen}
     found = [
         *meant.unreadable,
@@ -137,11 +122,8 @@ def check(request: Request, settings: Settings, progress: Progress) -> Report:
         *(one for evidence in chosen for one in findings(evidence, request.budget, settings.known)),
     ]
     told = _in_order(_told(found, chosen, also))
-    slow = {one.file for one in told if one.rule == rules.SLOW_IMPORT}
     return Report(
-        files=[one.file for one in chosen],
-        findings=told,
-        slow=[] if request.budget is None else [_tree(one) for one in chosen if one.file in slow],
+        [one.file for one in chosen], told, [] if request.budget is None else _trees(told, chosen)
     )
 
 
@@ -156,6 +138,38 @@ def findings(evidence: Evidence, budget: float | None, known: Known) -> Iterator
     yield from across.places(evidence, known)
     yield from habits.appends(evidence)
     yield from habits.logical_dates(evidence)
+
+
+class _Rounds:
+    """The two imports of each file."""
+
+    def __init__(self, settings: Settings, memory: Memory, progress: Progress) -> None:
+        self._settings = settings
+        self._memory = memory
+        self._progress = progress
+        self._latest = float("-inf")
+
+    def first(self, files: Sequence[Target]) -> list[Evidence]:
+        """Import files for the first time."""
+        found = self._import("importing", files)
+        self._latest = max((one.started for one in found.values()), default=self._latest)
+        return [_evidence(one, found[one.file], self._settings.limits) for one in files]
+
+    def second(self, all_evidence: Sequence[Evidence]) -> list[Evidence]:
+        """Import those again that could be imported."""
+        sound = [one for one in all_evidence if one.first.failure is None]
+        if sound:
+            time.sleep(max(0.0, self._latest + _APART - time.monotonic()))
+        found = self._import("importing again", [Target(one.file, one.root) for one in sound])
+        again = {file: import_of(one, self._settings.limits) for file, one in found.items()}
+        return [one._replace(again=again.get(one.file)) for one in all_evidence]
+
+    def _import(self, label: str, files: Sequence[Target]) -> dict[str, Imported]:
+        if not files:
+            return {}
+        done = self._progress(label, len(files))
+        limits, timezone = self._settings.limits, self._settings.timezone
+        return Importing(limits, timezone, self._memory, done).run(files)
 
 
 def _names(said: Collection[str] | None) -> frozenset[str] | None:
@@ -191,19 +205,13 @@ def _concerns(evidence: Evidence, changed: frozenset[str]) -> bool:
     return own in changed or any(os.path.realpath(path) in changed for path in evidence.read)
 
 
-def _wait_after(starts: Iterator[float]) -> None:
-    latest = max(starts, default=float("-inf"))
-    time.sleep(max(0.0, latest + _APART - time.monotonic()))
-
-
 def _told(
     found: Sequence[Finding], chosen: Sequence[Evidence], also: frozenset[str]
 ) -> Iterator[Finding]:
     """Each finding once, of the rules that count here, without those that a comment silences."""
     read: dict[str, Ignores] = {one.file: ignores(one.source) for one in chosen}
     for file, comments in list(read.items()):
-        for one in unknown(file, comments.written):
-            yield one
+        yield from unknown(file, comments.written)
     for one in dict.fromkeys(found):
         if one.file not in read:  # a module of the user's
             read[one.file] = ignores(_source(one.file))
@@ -216,6 +224,11 @@ def _in_order(found: Iterator[Finding]) -> list[Finding]:
     return sorted(found, key=lambda one: (one.file, one.line or 0, one.rule, one.message))
 
 
-def _tree(slow: Evidence) -> ImportTree:
-    times = slow.first.parsed.imports
-    return ImportTree(slow.file, slow.seconds, [cost(one) for one in times])
+def _trees(told: Sequence[Finding], chosen: Sequence[Evidence]) -> list[ImportTree]:
+    """Where the time goes of the imports that were told to be slow."""
+    slow = {one.file for one in told if one.rule == rules.SLOW_IMPORT}
+    return [
+        ImportTree(one.file, one.seconds, [cost(at) for at in one.first.parsed.imports])
+        for one in chosen
+        if one.file in slow
+    ]
