@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +19,10 @@ from flow.ops.checking.rules import finding
 from flow_cli.check_github import workflow_commands
 from flow_cli.check_junit import junit
 from flow_cli.check_sarif import sarif
+from waiting import limit, wait_until
 
 Run = Callable[..., Any]
+COMMAND = [sys.executable, "-m", "flow_cli"]
 
 FILES = {
     "lib/__init__.py": "",
@@ -124,6 +128,35 @@ def test_a_file_that_kills_the_importing_process_is_the_only_one_to_blame(
     report = check(flow, "dags/fine.py", "dags/kills.py", code=1)
     assert found(report) == {("dags/kills.py", "import-error", None)}
     assert report["files"] == 2
+
+
+def test_an_interrupt_ends_every_import(
+    dags: Path, project: Path, environment: dict[str, str]
+) -> None:
+    began = project / "began"
+    (dags / "hangs.py").write_text(
+        f"import os, threading\nopen({str(began)!r}, 'w').write(str(os.getpid()))\n"
+        "threading.Event().wait()\n"
+    )
+    with subprocess.Popen(
+        [*COMMAND, "check", "dags/hangs.py"],
+        cwd=project,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell's background job would ignore the signal, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        try:
+            wait_until(lambda: began.exists() and bool(began.read_text()), "the import")
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=limit(60))
+        finally:
+            process.kill()
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+    assert not Path("/proc", began.read_text()).exists()
 
 
 def test_a_sound_file_is_exit_0_and_its_output_is_in_nobodys_way(flow: Run, dags: Path) -> None:
