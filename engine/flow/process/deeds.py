@@ -166,7 +166,12 @@ def _looked_up(arguments: Arguments) -> _Seen | None:
 
 
 def _started(arguments: Arguments) -> _Seen | None:
-    return _Seen("process", _text(arguments[1] if len(arguments) > 1 else arguments[0]))
+    """The program alone: its arguments may hold a password, and a report is for everybody."""
+    command = arguments[1] if len(arguments) > 1 else arguments[0]
+    if isinstance(command, list | tuple) and _text(command[1:2]) != "-c":
+        return _Seen("process", _text(command[0]))
+    line = command[2] if isinstance(command, list | tuple) else command
+    return _Seen("process", _text(line).split(maxsplit=1)[0])
 
 
 def _forked(arguments: Arguments) -> _Seen | None:
@@ -194,6 +199,11 @@ def _changed(arguments: Arguments) -> _Seen | None:
     return _Seen("write", os.path.abspath(_text(arguments[0])))  # noqa: PTH100
 
 
+def _database(arguments: Arguments) -> _Seen | None:
+    name = _text(arguments[0])
+    return None if name in ("", ":memory:") else _changed((name,))
+
+
 def _named(kind: str) -> Callable[[Arguments], _Seen | None]:
     return lambda arguments: _Seen(kind, _text(arguments[0]))
 
@@ -217,7 +227,7 @@ _EVENTS: Final[Mapping[str, Callable[[Arguments], _Seen | None]]] = {
     "os.rename": _changed,
     "os.rmdir": _changed,
     "shutil.rmtree": _changed,
-    "sqlite3.connect": _changed,
+    "sqlite3.connect": _database,
     VARIABLE_READ: _named("variable"),
     CONNECTION_READ: _named("connection"),
 }

@@ -36,8 +36,9 @@ def deeds(root: Path, text: str) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize(
     ("statement", "deed"),
     [
-        ("import subprocess; subprocess.run(['true', '1'])", ("process", "true 1", 2)),
-        ("import os; os.system('true 2')", ("process", "true 2", 2)),
+        ("import subprocess; subprocess.run(['true', '1'])", ("process", "true", 2)),
+        ("import os; os.system('true 2')", ("process", "true", 2)),
+        ("import subprocess; subprocess.run('true $PW', shell=True)", ("process", "true", 2)),
         ("import os; os.fork() or os._exit(0)", ("process", "a fork of this process", 2)),
         ("import os; os.environ['HOME']; open('/etc/passwd').close()", ("read", "/etc/passwd", 2)),
         ("import os; os.listdir('/etc')", ("read", "/etc/", 2)),
@@ -64,12 +65,13 @@ def test_what_is_written_counts_wherever_it_is(root: Path) -> None:
 def test_own_files_libraries_and_time_zones_may_be_read(root: Path) -> None:
     (root / "data.json").write_text("{}")
     text = """
-import csv, json, pathlib, zoneinfo
+import csv, json, pathlib, sqlite3, zoneinfo
 json.loads(pathlib.Path(__file__).with_name("data.json").read_text())
 pathlib.Path(csv.__file__).read_text()
 zoneinfo.ZoneInfo.no_cache("Europe/Zurich")
 open("/dev/null", "w").close()
 open("/proc/self/stat").close()
+sqlite3.connect(":memory:").close()
 """
     assert deeds(root, text) == []
 
