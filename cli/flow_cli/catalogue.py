@@ -195,6 +195,12 @@ ENTRIES = (
         "Show what happened, oldest first: to runs, tries, processes and files.",
     ),
     Entry(
+        "compare",
+        "flow_cli.commands.compare",
+        Panel.OPERATIONS,
+        "Compare two runs: by default the last success and the first failure after it.",
+    ),
+    Entry(
         "db", "flow_cli.commands.db", Panel.OPERATIONS, "Migrate, inspect and check the database."
     ),
     Entry(

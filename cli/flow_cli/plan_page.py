@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flow_cli.cells import counted, text_of
 from flow_cli.check_page import relative
-from flow_cli.diff_page import difference_lines
+from flow_cli.diff_page import differences
 from flow_cli.records import row_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _effect(effect: Effect, folder: str) -> Iterator[str]:
         if effect.due:
             yield f"    {counted(effect.due, 'run')} due as soon as it is not paused"
     if effect.differences is not None:
-        yield from (f"  {line}" for line in difference_lines(effect.differences))
+        yield from (f"    {line}" for line in differences(effect.differences))
     if effect.next_before != effect.next_after:
         yield from _runs("next runs before", effect.next_before)
         yield from _runs("next runs after", effect.next_after)

@@ -88,6 +88,7 @@ VERBS = {
     "logs": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, "nope")),
     "grid": Verb((DAG,), whole=(TASK,), unknown=("nope",)),
     "graph": Verb((DAG, RUN), whole=(RUN, TASK), unknown=(DAG, "nope")),
+    "compare": Verb((DAG, RUN, RUN), whole=(RUN, TASK), unknown=(DAG, "nope")),
     "xcom list": Verb((DAG, RUN), whole=(TASK,), unknown=("nope", "latest")),
     "xcom get": Verb((DAG, RUN, TASK), unknown=(DAG, RUN, TASK, "--key", "nope")),
     "pools list": Verb(whole=(POOL,)),

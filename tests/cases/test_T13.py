@@ -3,9 +3,7 @@
 A run without a date has an id and a logical date of its own, to the microsecond. A second run for
 the same interval or under the same id is refused in words, with exit code 4, whoever made the first
 one and however the date is spelt; nothing of it is written. A command that is killed has made its
-run, or nothing.
-
-Not yet: `flow audit`, which shows that every run has been noted once.
+run, or nothing. Every run is noted once in the audit.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import pytest
 from cases.breaks import Break
 from cases.deployment import Deployment, Ended, deployed
 
-NEEDS = ["flow audit"]
+NEEDS: list[str] = []
 
 BREAKS = [
     # Ids by the minute.
@@ -48,8 +46,8 @@ BREAKS = [
     # What a command did before it was refused or killed stays.
     Break(
         "engine/flow/store/connect.py",
-        '        "begin",\n',
-        "",
+        '("begin", *settings)',
+        "settings",
     ),
 ]
 
@@ -124,6 +122,8 @@ def test_runs_without_a_date_never_collide(deployment: Deployment) -> None:
     listed = {run["run_id"]: run for run in runs(deployment, "whenever")}
     assert listed == {run["run_id"]: run for run in made}
     assert counted(deployment)[:2] == (AT_ONCE, AT_ONCE)
+    noted = deployment.ask("audit", "--dag", "whenever", "--all")
+    assert sorted(one["target"] for one in noted) == sorted(f"whenever/{id}" for id in listed)
 
 
 def test_a_schedule_makes_no_difference(deployment: Deployment) -> None:

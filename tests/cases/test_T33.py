@@ -21,7 +21,7 @@ from cases.deployment import Deployment, Role, deployed
 from cases.steady import check_log
 from waiting import wait_until
 
-NEEDS = ["flow events"]  # the loss as an entry of its own
+NEEDS: list[str] = []
 
 BREAKS = [
     Break(
@@ -154,6 +154,9 @@ def assert_lost_once(scene: Scene, *, overlapping: bool = False) -> None:
     """One loss, one more try, no overlap unless it is `overlapping`, and the second result."""
     deployment, run_id = scene.deployment, scene.run_id
     assert deployment.wait_for_run("silent", run_id)["state"] == "success"
+    told = deployment.ask("events", "silent", run_id, "--all")
+    losses = [one["task_id"] for one in told if one["state"] == "lost"]
+    assert sorted(losses) == sorted(TASKS)
     for task_id in TASKS:
         lost, done = deployment.tries("silent", run_id, task_id)
         assert (lost["state"], done["state"]) == ("lost", "success")

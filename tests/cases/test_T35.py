@@ -20,7 +20,7 @@ from cases.deployment import Deployment, Role, deployed
 from cases.steady import check_log, faults_of
 from waiting import wait_until
 
-NEEDS = ["flow events"]  # the return from queued as an entry of its own
+NEEDS: list[str] = []
 
 BREAKS = [
     Break(
@@ -167,6 +167,8 @@ def test_what_no_worker_claims_goes_back(prepared: Deployment) -> None:
     assert in_use(prepared) == 1
     idle.kill()
     wait_until(lambda: state() == "scheduled", "the queued task to go back")
+    why = prepared.ask("why", "handover", run_id, "step_0")
+    assert "queue_unserved" in {reason["code"] for reason in why["reasons"]}
     assert in_use(prepared) == 0
     prepared.start("work")
     assert prepared.wait_for_run("handover", run_id)["state"] == "success"

@@ -145,6 +145,16 @@ def test_the_last_try_is_shown(ran: Ran) -> None:
     assert ran.rendered("tried_twice")["payload"].startswith("try 2 of ")
 
 
+def test_two_runs_are_compared_by_what_they_render(ran: Ran) -> None:
+    other = ran.deployment.run("templates", "--date", "2026-10-11")
+    found = ran.deployment.ask("compare", "templates", ran.run_id, other, "--fields")
+    tasks = {task["task_id"]: task for task in found["tasks"]}
+    assert [one["field"] for one in tasks["file"]["fields"]] == ["bash_command"]
+    assert tasks["file"]["fields"][0]["after"].endswith("echo said on 2026-10-11\n")
+    assert tasks["secret"]["fields"] == []
+    assert "nowhere" in tasks["undefined"]["error"]
+
+
 def test_files_are_templates_and_include_others(ran: Ran) -> None:
     command = ran.rendered("file")["bash_command"]
     assert command.split("\n") == ["# of param", "", "echo said on 2026-10-09", ""]

@@ -32,8 +32,9 @@ BREAKS = [
     # What could not be reported is forgotten.
     Break(
         "engine/flow/roles/work/outbox.py",
-        '        with transaction(conn, "work.report"):\n',
-        '        self._records.clear()\n        with transaction(conn, "work.report"):\n',
+        '        with transaction(conn, "work.report", closing=self._notifier.settle):\n',
+        "        self._records.clear()\n"
+        '        with transaction(conn, "work.report", closing=self._notifier.settle):\n',
     ),
 ]
 

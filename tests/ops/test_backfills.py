@@ -144,6 +144,9 @@ def test_an_interval_is_in_one_active_backfill(sales: World) -> None:
     with pytest.raises(Conflict, match=rf"backfill {first} of .* 2026-03-04") as refused:
         backfilling.create(sales.deployment, second)
     assert refused.value.hint == f"see how it is doing: flow backfills show {first}"
+    sales.schedule()
+    with pytest.raises(Conflict, match=f"backfill {first} of"):
+        backfilling.preview(sales.deployment, second)
     other = start(sales, second._replace(start="2026-03-06"))
     assert [one.id for one in backfills.page(sales.deployment, "sales", active=True).rows] == [
         other, first,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flow_cli.dag_page import describe, describe_file
+from flow_cli.diff_page import SHOWN_HASH, describe_diff
 from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
@@ -46,8 +47,6 @@ NEXT_COLUMNS = (
     Column("data_interval_end", "to"),
 )
 ERROR_COLUMNS = (Column("file"), Column("line", right=True), Column("error"), Column("since"))
-SHOWN_HASH = 12
-"""Characters of a hash that tell versions apart for people."""
 WARNING_COLUMNS = (Column("file"), Column("dag_id"), Column("warning"))
 VERSION_COLUMNS = (
     Column("number", "version", right=True),
@@ -271,7 +270,6 @@ def diff(
 ) -> None:
     """Show what changed between two versions of a DAG: tasks, their fields, edges, schedule."""
     from flow.ops import dag_diff
-    from flow_cli.diff_page import describe_diff
 
     with opened(context) as deployment:
         found = dag_diff.diff(deployment, dag, first, second)

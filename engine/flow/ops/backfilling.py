@@ -144,7 +144,8 @@ def _tasks(graph: Graph, wish: Wish) -> list[str] | None:
 
 
 def _require_free(conn: Conn, planned: BackfillPlan) -> None:
-    starts = [one.data_interval_start for one in planned.intervals if one.action is not Action.SKIP]
+    """Refuse intervals that another backfill has, whatever has become of their runs."""
+    starts = [one.data_interval_start for one in planned.intervals]
     taken = backfills.taken(conn, planned.dag_id, starts)
     if taken is not None:
         zone = planned.intervals[0].data_interval_start.tzinfo

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 from flow.errors import NotFound, UsageError
 from flow.graph import decode
-from flow.graph.compare import Differences, FieldChange, compare
+from flow.graph.compare import Differences, FieldChange, TaskChanges, compare
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag
 from flow.store import specs
+from flow.store.connect import Conn
 from flow.store.read import dags
 from flow.store.read.dags import Version
 
-__all__ = ["DagDiff", "Differences", "FieldChange", "diff"]
+__all__ = ["DagDiff", "Differences", "FieldChange", "TaskChanges", "between", "diff"]
 
 
 class DagDiff(NamedTuple):
@@ -40,16 +41,23 @@ def diff(
     conn = deployment.conn
     with deployment.snapshot():
         dag = find_dag(conn, dag_id)
-        known = {version.number: version for version in dags.versions(conn, dag_id, None)}
-        numbers = sorted(known)
-        if first is None and len(numbers) < 2:
-            raise UsageError(
-                f"DAG {dag_id!r} has one version only, so there is nothing to compare",
-                f"`flow dags show {dag_id}` shows it",
-            )
-        after = _version(dag_id, known, dag.version if second is None else second)
-        before = _version(dag_id, known, numbers[-2] if first is None else first)
-        bodies = specs.load(conn, {before.spec_hash, after.spec_hash})
+        if first is None:
+            numbers = sorted(version.number for version in dags.versions(conn, dag_id, None))
+            if len(numbers) < 2:
+                raise UsageError(
+                    f"DAG {dag_id!r} has one version only, so there is nothing to compare",
+                    f"`flow dags show {dag_id}` shows it",
+                )
+            first = numbers[-2]
+        return between(conn, dag_id, first, dag.version if second is None else second)
+
+
+def between(conn: Conn, dag_id: str, first: int, second: int) -> DagDiff:
+    """Compare two versions. Raises `NotFound`."""
+    known = {version.number: version for version in dags.versions(conn, dag_id, None)}
+    after = _version(dag_id, known, second)
+    before = _version(dag_id, known, first)
+    bodies = specs.load(conn, {before.spec_hash, after.spec_hash})
     old, new = (decode(bodies[version.spec_hash]) for version in (before, after))
     return DagDiff(dag_id, before, after, compare(old, new))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from flow.dates import parse_date
@@ -19,6 +20,7 @@ from flow.ops.references import (
 )
 from flow.ops.run_ids import LATEST
 from flow.ops.stage import Interrupted, Output, Stage
+from flow.ops.task_references import TaskReference
 from flow.process import prctl
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
@@ -57,6 +59,11 @@ class _Asker(NamedTuple):
     run_id: str
 
 
+class _Wanted(NamedTuple):
+    asker: _Asker
+    job: RenderJob
+
+
 def render(
     deployment: Deployment,
     dag_id: str,
@@ -70,21 +77,44 @@ def render(
     Raises `RenderFailed` naming the field, `NotFound`, or `UsageError` for a date that is no
     interval's start.
     """
-    settings = deployment.settings
     with deployment.snapshot():
-        asker, job = _find(deployment, dag_id, task, run, date)
+        wanted = _find(deployment, dag_id, task, run, date)
+    (rendered,) = _perform_all(deployment, [wanted])
+    if isinstance(rendered, RenderFailed):
+        raise rendered
+    return rendered
+
+
+def render_tasks(
+    deployment: Deployment, dag_id: str, wanted: Iterable[tuple[str, str]]
+) -> list[Rendering | RenderFailed]:
+    """Render tasks of runs, given as (run id, task id); in their order. Raises `NotFound`."""
+    with deployment.snapshot():
+        found = [_find(deployment, dag_id, task, run, None) for run, task in wanted]
+    return _perform_all(deployment, found)
+
+
+def _perform_all(
+    deployment: Deployment, wanted: Sequence[_Wanted]
+) -> list[Rendering | RenderFailed]:
     # From here on user code runs beside this process, which holds the login.
     prctl.forbid_dump()
-    user = settings.worker.task_user
+    user = deployment.settings.worker.task_user
     with Stage(TaskUser.named(user) if user else None) as stage:
-        rendered = _perform(deployment, stage, asker, job)
+        return [
+            _judged(asker, job, _perform(deployment, stage, asker, job)) for asker, job in wanted
+        ]
+
+
+def _judged(asker: _Asker, job: RenderJob, rendered: Rendered) -> Rendering | RenderFailed:
     if rendered.error is not None:
-        raise RenderFailed(
-            f"{task} cannot be rendered: {rendered.error}",
+        return RenderFailed(
+            f"{TaskReference(job.task_id, tuple(job.map_path))} cannot be rendered: "
+            f"{rendered.error}",
             "a try would fail in the same way; mend the template or what it asks for",
         )
     return Rendering(
-        dag_id=dag_id,
+        dag_id=asker.dag_id,
         run_id=asker.run_id if asker.run_key else None,
         task_id=job.task_id,
         map_index=list(job.map_path),
@@ -94,7 +124,7 @@ def render(
 
 def _find(
     deployment: Deployment, dag_id: str, task: str, run: str | None, date: str | None
-) -> tuple[_Asker, RenderJob]:
+) -> _Wanted:
     conn = deployment.conn
     dag = find_dag(conn, dag_id)
     found = _existing_run(deployment, dag, run, date)
@@ -119,7 +149,7 @@ def _find(
         root=root_of(shown.file, deployment.settings.dags.folders),
         timezone=deployment.settings.dags.default_timezone,
     )
-    return _Asker(run_key, dag_id, info.run_id), job
+    return _Wanted(_Asker(run_key, dag_id, info.run_id), job)
 
 
 def _existing_run(

@@ -6,11 +6,15 @@ same whatever the locale says. Text that UTF-8 cannot write is escaped, not an e
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
 from datetime import UTC, datetime
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 class LineFormatter(logging.Formatter):
@@ -25,6 +29,21 @@ class LineFormatter(logging.Formatter):
 
 
 _formatter: Final = LineFormatter()
+
+
+class _AtOnce(io.BufferedWriter):
+    """Writes what it is given before it returns.
+
+    A process that is killed loses no half line that it has printed, and who follows its log sees a
+    progress bar that never ends its line. A raw file would write less than it is given when a
+    signal interrupts it, and text streams do not look.
+    """
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """The number of bytes, which is all of them."""
+        written = super().write(data)
+        self.flush()
+        return written
 
 
 def open_ahead() -> None:
@@ -53,13 +72,12 @@ def _open_outputs() -> None:
         getattr(sys, name).flush()
         kept = os.dup(descriptor)
         os.dup2(writer, descriptor)
-        stream = open(  # noqa: SIM115 - for all the process's life
-            descriptor,
-            "w",
-            buffering=1,
+        stream = io.TextIOWrapper(
+            _AtOnce(io.FileIO(descriptor, "w", closefd=False)),
             encoding="utf-8",
             errors="backslashreplace",
-            closefd=False,
+            newline="\n",
+            write_through=True,
         )
         os.dup2(kept, descriptor)
         os.close(kept)

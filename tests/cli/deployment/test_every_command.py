@@ -47,6 +47,7 @@ MISSING = [
     ("why", "nope"),
     ("grid", "nope"),
     ("graph", "nope"),
+    ("compare", "nope"),
     ("xcom", "list", "nope", "latest"),
     ("pools", "delete", "nope", "--yes"),
     ("pools", "show", "nope"),

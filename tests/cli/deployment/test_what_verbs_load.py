@@ -34,6 +34,7 @@ ABSENT = {
         "xcom list sales latest extract",
         "grid sales",
         "graph sales latest",
+        "compare sales 2026-07-08",
         "why sales",
         "why sales latest report",
         "logs sales latest extract",

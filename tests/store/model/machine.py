@@ -61,12 +61,14 @@ class Machine(RuleBasedStateMachine):
                 start_date=today - timedelta(days=dag.intervals) if dag.intervals else None,
                 end_date=today - timedelta(days=1) if dag.intervals else None,
                 catchup=True,
+                file=f"/dags/{dag_id}.py",
                 max_active_runs=dag.max_active_runs,
                 max_active_tasks=dag.max_active_tasks,
                 concurrency=dag.concurrency,
             )
         self.begun = True
         self._operate(0, lambda d: running.run(d, running.Wish("plain")), None, LONG)
+        assert self.stage.reference.runs
         self.stage.begin(self.stage.of("scheduler", 0), self._pass, LONG)
 
     # ── what happens ─────────────────────────────────────────────────────────────────────────────

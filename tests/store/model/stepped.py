@@ -41,9 +41,9 @@ class Where(Enum):
 
 
 class _Line(Conn):
-    """A connection that asks before each statement, and before a commit whatever travels with it.
+    """A connection that asks before each statement.
 
-    Notifications by themselves pass: nobody waits for them.
+    Notifications, by themselves or with a commit, are none: nobody waits for them.
     """
 
     actor: Actor
@@ -53,9 +53,10 @@ class _Line(Conn):
         super().begin(*(_TIMEOUT.sub(r"\1 0", setting) for setting in settings))
 
     def execute(self, query: Any, params: Params | None = None, **how: Any) -> Cursor[Row]:
-        if self.closed or ("notify flow_" in query and not query.startswith("commit")):
+        statement = "commit" if query.startswith("commit") else query
+        if self.closed or "notify flow_" in statement:
             return super().execute(query, params, **how)
-        order = self.actor.stop_before(query)
+        order = self.actor.stop_before(statement)
         if order is Order.CUT:
             raise self.broken()
         answer = super().execute(query, params, **how)

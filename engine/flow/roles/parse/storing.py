@@ -121,21 +121,34 @@ class Storing:
     def _store_unfit(self, file: ParsedFile, error: Exception) -> Settled:
         reason = " ".join(str(error).split())
         failure = Failure(f"a DAG of this file cannot be stored: {reason}")
-        return self._store([Found(file, failure)], "parse.fail")
+        found = [Found(file, failure)]
+        with transaction(self._conn, "parse.fail"):
+            written = self._write(found)
+        return self._tell(found, *written)
 
-    def _store(self, found: Sequence[Found], name: str = "parse.store") -> Settled:
-        with transaction(self._conn, name):
-            held = self._settle([one.file.path for one in found])
-            mine = [one for one in found if one.file.path in held]
-            stored = dags.store_all(self._conn, mine, paused=self._paused)
+    def _store(self, found: Sequence[Found]) -> Settled:
+        with transaction(self._conn, "parse.store"):
+            written = self._write(found)
+        return self._tell(found, *written)
+
+    def _write(self, found: Sequence[Found]) -> tuple[list[Found], list[Stored]]:
+        """Store what we have the leases of, within a transaction: that, and what became of it."""
+        held = self._settle([one.file.path for one in found])
+        mine = [one for one in found if one.file.path in held]
+        return mine, dags.store_all(self._conn, mine, paused=self._paused)
+
+    def _tell(
+        self, found: Sequence[Found], mine: Sequence[Found], stored: Sequence[Stored]
+    ) -> Settled:
+        """Let schedulers and people know of what was stored."""
         if any(one.wake for one in stored):
             self._notifier.send(self._conn, WAKE)
         for one, changed in zip(mine, stored, strict=True):
             _announce(one, changed)
         return Settled(
-            mine,
+            list(mine),
             any(one.vanished for one in stored),
-            [one.file.path for one in found if one.file.path not in held],
+            sorted({one.file.path for one in found} - {one.file.path for one in mine}),
         )
 
 

@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from flow.states import RunState
 from flow.store.connect import Conn
 from flow.store.read.page import COUNTED, Page, Total, total
 
@@ -73,6 +74,15 @@ _LATEST = f"{_FOUND} order by r.logical_date desc, r.run_key desc limit 1"
 # Index run_of_interval.
 _BY_INTERVAL = f"""{_FOUND} and r.interval_run and r.data_interval_start >= %(start)s
   and r.data_interval_start <= %(end)s order by r.data_interval_start desc limit 50"""
+
+# Index run_by_date, walked until one fits.
+_NEWEST = f"""{_FOUND} and r.state = %(state)s
+  and (%(date)s::timestamptz is null
+    or (r.logical_date, r.run_key) < (%(date)s::timestamptz, %(run_key)s::bigint))
+order by r.logical_date desc, r.run_key desc limit 1"""
+_NEXT = f"""{_FOUND} and r.state = %(state)s
+  and (r.logical_date, r.run_key) > (%(date)s::timestamptz, %(run_key)s::bigint)
+order by r.logical_date, r.run_key limit 1"""
 
 # Oldest first: the order in which they are worked through.
 _IN_RANGE_ORDER = "order by r.data_interval_start, r.run_key"
@@ -150,6 +160,18 @@ def by_interval(conn: Conn, dag_id: str, start: datetime, end: datetime) -> list
     return [found for row in rows if (found := _found(row)) is not None]
 
 
+def newest(
+    conn: Conn, dag_id: str, state: RunState, before: FoundRun | None = None
+) -> FoundRun | None:
+    """The run in a state with the greatest logical date, or with the greatest before a run's."""
+    return _found(conn.execute(_NEWEST, _beside(dag_id, state, before)).fetchone())
+
+
+def next_after(conn: Conn, dag_id: str, state: RunState, after: FoundRun) -> FoundRun | None:
+    """The first run in a state whose logical date is after a run's."""
+    return _found(conn.execute(_NEXT, _beside(dag_id, state, after)).fetchone())
+
+
 def in_range(conn: Conn, wanted: Filter) -> list[FoundRun]:
     """Every run of a DAG whose interval starts within the bounds, oldest first."""
     asked = {
@@ -166,6 +188,15 @@ def in_range(conn: Conn, wanted: Filter) -> list[FoundRun]:
 def recent_ids(conn: Conn, dag_id: str, limit: int) -> list[str]:
     """The ids of the newest runs."""
     return [row[0] for row in conn.execute(_RECENT_IDS, {"dag_id": dag_id, "limit": limit})]
+
+
+def _beside(dag_id: str, state: RunState, run: FoundRun | None) -> dict[str, Any]:
+    return {
+        "dag_id": dag_id,
+        "state": state.value,
+        "date": run.run.logical_date if run else None,
+        "run_key": run.run_key if run else None,
+    }
 
 
 def _found(row: tuple[Any, ...] | None) -> FoundRun | None:

@@ -56,6 +56,14 @@ class Try(NamedTuple):
     """Of the file as the try imported it; with pinned code of its local modules too."""
 
 
+class LastTry(NamedTuple):
+    """The last try of a task instance of a run."""
+
+    task_id: str
+    map_index: list[int]
+    last: Try
+
+
 class XCom(NamedTuple):
     """One XCom of a try; `value` is JSON text."""
 
@@ -90,13 +98,22 @@ select state from task
 where run_key = %(run_key)s and task_id = %(task_id)s and map_path = %(map_path)s::int[]
 """
 
-_TRIES = """
-select t.try_number, t.state, t.started_at, t.ended_at,
+_TRY = """t.try_number, t.state, t.started_at, t.ended_at,
   case when p.pid is null then t.host else t.host || ':' || p.pid end, t.pid, t.exit_code,
-  t.signal, t.reason, t.peak_rss, t.cpu_time, t.log, t.code_hash
+  t.signal, t.reason, t.peak_rss, t.cpu_time, t.log, t.code_hash"""
+
+_TRIES = f"""
+select {_TRY}
 from try t left join process p on p.process_id = t.worker
 where t.run_key = %(run_key)s and t.task_id = %(task_id)s and t.map_path = %(map_path)s::int[]
 order by t.try_number
+"""
+
+# Primary key prefix, in its order.
+_LAST_TRIES = f"""
+select distinct on (t.task_id, t.map_path) t.task_id, t.map_path, {_TRY}
+from try t left join process p on p.process_id = t.worker
+where t.run_key = %(run_key)s order by t.task_id, t.map_path, t.try_number desc
 """
 
 # XComs belong to the try: without a number, those of the task's current or last one.
@@ -135,6 +152,12 @@ def tries(conn: Conn, run_key: int, task_id: str, map_path: Sequence[int]) -> li
     """The tries of a task instance, first to last."""
     asked = {"run_key": run_key, "task_id": task_id, "map_path": list(map_path)}
     return [Try._make(row) for row in conn.execute(_TRIES, asked)]
+
+
+def last_tries(conn: Conn, run_key: int) -> list[LastTry]:
+    """The last try of each task instance of a run that has had one."""
+    rows = conn.execute(_LAST_TRIES, {"run_key": run_key})
+    return [LastTry(row[0], row[1], Try._make(row[2:])) for row in rows]
 
 
 def xcoms(
