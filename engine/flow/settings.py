@@ -69,6 +69,13 @@ class ParseSettings(NamedTuple):
     airflowignore: str
 
 
+class CheckSettings(NamedTuple):
+    """What `flow check`, which asks no database, may take for known. None: it is not."""
+
+    pools: tuple[str, ...] | None
+    queues: tuple[str, ...] | None
+
+
 class SchedulerSettings(NamedTuple):
     """`flow schedule`. Durations are in seconds."""
 
@@ -108,6 +115,7 @@ class Settings(NamedTuple):
     logs: LogsSettings
     worker: WorkerSettings
     parse: ParseSettings
+    check: CheckSettings
     scheduler: SchedulerSettings
     shares: SharesSettings
     secrets: SecretsSettings
@@ -145,6 +153,7 @@ SECTIONS: Mapping[str, Callable[..., object]] = {
     "logs": LogsSettings,
     "worker": WorkerSettings,
     "parse": ParseSettings,
+    "check": CheckSettings,
     "scheduler": SchedulerSettings,
     "shares": SharesSettings,
     "secrets": SecretsSettings,
@@ -271,6 +280,18 @@ _ENTRIES = (
         values.ignore_form,
         "How .airflowignore files are written: glob, like .gitignore, or regexp. A .flowignore is"
         " always glob.",
+    ),
+    Setting(
+        "check.pools",
+        None,
+        values.optional(values.names),
+        "Every pool that there is. Then `flow check` tells of tasks that name another one.",
+    ),
+    Setting(
+        "check.queues",
+        None,
+        values.optional(values.names),
+        "Every queue that a worker serves. Then `flow check` tells of tasks that name another one.",
     ),
     Setting(
         "scheduler.poll_interval",

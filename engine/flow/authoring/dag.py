@@ -21,7 +21,7 @@ from flow.authoring.origin import Origin, caller
 from flow.authoring.param import DagParam, value_of
 from flow.authoring.task_arguments import whole_number
 from flow.authoring.vocabulary import DAG as WORDS
-from flow.errors import InvalidDag, NotFound
+from flow.errors import DuplicateId, InvalidDag, NotFound
 from flow.timetables import Timetable, parse
 from flow.timetables.zone_names import zone_name
 
@@ -189,7 +189,7 @@ class DAG:
         taken = self.task_dict.get(name) or self.task_group_dict.get(name)
         if taken is not None:
             what = "a task group" if taken.is_group else "a task"
-            raise InvalidDag(
+            raise DuplicateId(
                 f"{where}: {kind} {name!r} is taken in DAG {self.dag_id!r} "
                 f"by {what} made at {taken.origin}",
                 "give each task and each group an id of its own",

@@ -67,7 +67,7 @@ def to_spec(dag: DAG) -> DagSpec:
     try:
         check(spec)
     except InvalidDag as error:
-        raise InvalidDag(f"{dag.caller}: {error.message}", error.hint) from None
+        raise type(error)(f"{dag.caller}: {error.message}", error.hint) from None
     return _with_priorities(dag, spec)
 
 

@@ -120,6 +120,8 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     timeout: float | None = None
     """Seconds after which the supervisor stops the import, and of CPU that each of its processes
     may use; None: no limit."""
+    observe: bool = False
+    """Tell also what the import does beside defining DAGs, and the time of every module."""
 
 
 Job = TaskJob | CallbackJob | RenderJob | MeasureJob | ParseJob

@@ -111,16 +111,16 @@ def choose(dags: Sequence[ImportedDag], target: Target) -> DagSpec:
                 f"{target.file} defines {len(ids)} DAGs: {', '.join(sorted(ids))}",
                 f"name one: flow test {target.file.name}:{min(ids)}",
             )
-        return _complete(dags[0])
+        return complete(dags[0])
     if target.dag_id not in ids:
         otherwise = f"it defines {', '.join(sorted(ids))}"
         raise NotFound(
             f"{target.file} defines no DAG {target.dag_id!r}",
             did_you_mean(target.dag_id, ids, otherwise),
         )
-    return next(_complete(dag) for dag in dags if dag.spec.dag_id == target.dag_id)
+    return next(complete(dag) for dag in dags if dag.spec.dag_id == target.dag_id)
 
 
-def _complete(dag: ImportedDag) -> DagSpec:
+def complete(dag: ImportedDag) -> DagSpec:
     """The spec, with what its timetable has just said where that is one of the user's own."""
     return with_rows(dag.spec, dag.evaluation.rows) if dag.evaluation is not None else dag.spec
