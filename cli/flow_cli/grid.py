@@ -96,9 +96,9 @@ def fitting(grid: Grid, sheet: Sheet) -> int:
 
 
 def names_width(grid: Grid, sheet: Sheet) -> int:
-    """The width of the column of task ids: on a terminal they leave room for runs."""
+    """The width of what stands left of the runs; on a terminal it leaves room for them."""
     names = [INDENT * len(task.groups) + printable(task.task_id) for task in grid.tasks]
-    widest = max(map(width_of, ["version", *names]))
+    widest = max(map(width_of, ["version", _longest(grid.runs), *names]))
     if sheet.width is None:
         return widest
     return min(widest, max(_SHORTEST_NAME, sheet.width // _SHARE_OF_NAMES))
@@ -119,12 +119,11 @@ def _newest(grid: Grid, shown: int) -> list[GridRun]:
 
 def _durations(runs: Sequence[GridRun], width: int, sheet: Sheet) -> list[Line]:
     """Bars of the runs that have ended, the longest one's duration beside its top."""
-    took = [_seconds(run) for run in runs]
-    known = [seconds for seconds in took if seconds is not None]
-    if not known or not max(known):
+    longest = _longest(runs)
+    if not longest:
         return []
-    drawn = bars(took, symbols=sheet.symbols)
-    names = [f"{duration_text(max(known)):>{width}}", *[""] * (len(drawn) - 1)]
+    drawn = bars([_seconds(run) for run in runs], symbols=sheet.symbols)
+    names = [f"{longest:>{width}}", *[""] * (len(drawn) - 1)]
     styles = [LOOKS[run.state].style for run in runs]
     return [
         [
@@ -133,6 +132,12 @@ def _durations(runs: Sequence[GridRun], width: int, sheet: Sheet) -> list[Line]:
         ]
         for name, signs in zip(names, drawn, strict=True)
     ]
+
+
+def _longest(runs: Sequence[GridRun]) -> str:
+    """The longest duration of a run, for people; "" where none has taken any time."""
+    longest = max((_seconds(run) or 0.0 for run in runs), default=0.0)
+    return duration_text(longest) if longest else ""
 
 
 def _seconds(run: GridRun) -> float | None:

@@ -109,6 +109,13 @@ def test_every_state_has_a_sign_of_its_own():
         assert len(set(signs)) == len(signs)
 
 
+def test_a_duration_longer_than_any_id_moves_nothing():
+    short = Grid("shop", "UTC", [run(1, 130), run(2, 10)], [GridTask("a", [], [S, S])])
+    top, *others = text(short, PIPE).splitlines()
+    assert top == "2 h 10 min  █"
+    assert others[-3] == "a           ✓  ✓"
+
+
 def test_what_is_all_the_same_is_not_said():
     shown = text(GRID._replace(runs=[run(day, 3) for day in (1, 2, 3, 4)]), PIPE)
     assert "type" not in shown

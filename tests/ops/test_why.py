@@ -290,6 +290,11 @@ class TestTaskThatRunsOrEnded:
             ("the process was killed by SIGKILL", {"signal": 9}, [Code.FAILED, Code.SIGNAL]),
             ("execution_timeout: still running after 5 s", {}, [Code.TIMEOUT]),
             ("worker_lost: no heartbeat", {}, [Code.WORKER_LOST]),
+            (
+                "out_of_memory: the process was killed",
+                {"signal": 9},
+                [Code.OUT_OF_MEMORY, Code.SIGNAL],
+            ),
             ("code_missing: no such task", {}, [Code.CODE_MISSING]),
             ("code_mismatch: x has code 1", {}, [Code.CODE_MISMATCH]),
         ],

@@ -38,6 +38,7 @@ class TaskLife(Protocol):
 _BEGINNINGS: Final = {
     "execution_timeout": Code.TIMEOUT,
     "worker_lost": Code.WORKER_LOST,
+    "out_of_memory": Code.OUT_OF_MEMORY,
     "code_missing": Code.CODE_MISSING,
     "code_mismatch": Code.CODE_MISMATCH,
     "marked by": Code.MARKED,

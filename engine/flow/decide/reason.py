@@ -81,6 +81,7 @@ class Code(StrEnum):
     EXIT_CODE = "exit_code"
     SIGNAL = "signal"
     TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
     WORKER_LOST = "worker_lost"
     CODE_MISSING = "code_missing"
     CODE_MISMATCH = "code_mismatch"
@@ -159,6 +160,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.EXIT_CODE: "its process ended with exit code {exit_code}",
     Code.SIGNAL: "its process was ended by signal {signal} ({name})",
     Code.TIMEOUT: "try {number} of {allowed} took too long: {reason}",
+    Code.OUT_OF_MEMORY: "try {number} of {allowed} was ended for want of memory: {reason}",
     Code.WORKER_LOST: "try {number} of {allowed} went down with its worker: {reason}",
     Code.CODE_MISSING: "try {number} of {allowed} did not find its code: {reason}",
     Code.CODE_MISMATCH: "try {number} of {allowed} did not find the code of its run's version: "

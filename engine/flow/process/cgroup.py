@@ -32,13 +32,24 @@ _PATIENCE: Final = 5.0
 
 def delegated(processes: Path = Path("/proc/self")) -> Path | None:
     """The folder of the v2 group of this process, if it may be divided; else None."""
+    folder = own_folder(processes)
+    return folder if folder is not None and _is_ours(folder) else None
+
+
+def common_folder(process: Path = Path("/proc/self")) -> Path | None:
+    """The folder of the least v2 group that a process and its tries are in; None: none is seen."""
+    folder = own_folder(process)
+    return folder.parent if folder is not None and folder.name == _OWN else folder
+
+
+def own_folder(process: Path) -> Path | None:
+    """The folder of the v2 group of a process; None where there is none, or it is not seen."""
     try:
-        mounts = (processes / "mountinfo").read_text(encoding="utf-8")
-        groups = (processes / "cgroup").read_text(encoding="utf-8")
+        mounts = (process / "mountinfo").read_text(encoding="utf-8")
+        groups = (process / "cgroup").read_text(encoding="utf-8")
     except OSError:
         return None
-    folder = _folder_of(mounts, groups)
-    return folder if folder is not None and _is_ours(folder) else None
+    return _folder_of(mounts, groups)
 
 
 def _folder_of(mounts: str, groups: str) -> Path | None:

@@ -20,6 +20,7 @@ from flow.decide import (
     orphaned_callback,
 )
 from flow.process.events import JobEnded
+from flow.process.memory import Shortage
 from flow.process.messages import Outcome
 from flow.states import TaskState, TryState
 
@@ -167,8 +168,26 @@ def _death(ended: JobEnded) -> str:
             name = signal.Signals(ended.signal).name
         except ValueError:
             name = f"signal {ended.signal}"
-        return f"the process was killed by {name}"
+        return _with_shortage(f"the process was killed by {name}", ended.shortage)
     return f"the process ended with exit code {ended.exit_code} and reported no result"
+
+
+def _with_shortage(death: str, shortage: Shortage | None) -> str:
+    """The death with what is known of memory; named out_of_memory where the kernel said so."""
+    if shortage is None:
+        return death
+    used = f"it had used up to {_size(shortage.used)} of {_size(shortage.limit)}"
+    if not shortage.kills:
+        return f"{death}; {used} of memory, so that memory may have run out"
+    kills = "a kill" if shortage.kills == 1 else f"{shortage.kills} kills"
+    return (
+        f"out_of_memory: {death} and the kernel counted {kills} for want of memory "
+        f"{shortage.where}; {used}"
+    )
+
+
+def _size(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
 def _closed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flow.process.memory import Shortage
 from flow.process.messages import FromChild, Measured, Outcome, Parsed, Rendered
 
 Result = Outcome | Rendered | Measured | Parsed
@@ -54,6 +55,8 @@ class JobEnded:
     """Why it was killed, if it was: "stop", "lease", "protocol", or "zygote": with the zygote."""
     error: str | None = None
     """Why no process could be started, or what the child sent that it may not send."""
+    shortage: Shortage | None = None
+    """What speaks for memory having run out, of a process that was killed by somebody else."""
     leaving: bool = False
     """Whether the process may not be dead yet: then `JobGone` follows."""
 

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
@@ -33,8 +35,9 @@ from flow.process import adopted, alarm, prctl
 from flow.process.cgroup import WorkerGroup
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
-from flow.process.events import Event, JobGone, JobStarted, ZygoteDied, ZygoteReady
+from flow.process.events import Event, JobEnded, JobGone, JobStarted, ZygoteDied, ZygoteReady
 from flow.process.jobs import Job
+from flow.process.memory import Memory
 from flow.process.messages import (
     Ended,
     FromZygote,
@@ -97,6 +100,7 @@ class Host:
         self._keep = keep
         self._group = group
         self._command = command
+        self._memory = Memory()
         self._charges: dict[int, Charge] = {}
         self._leaving: set[int] = set()
         self._last_job = 0
@@ -329,7 +333,13 @@ class Host:
             self._leaving.remove(ended.job_id)
             return [*events, *early, JobGone(ended.job_id)]
         self._forget(charge)
-        return [*events, charge.end(ended)]
+        return [*events, self._examined(charge.end(ended))]
+
+    def _examined(self, ended: JobEnded) -> JobEnded:
+        """With what the kernel says of a death by SIGKILL that none of ours has sent."""
+        if ended.signal != signal.SIGKILL or ended.killed is not None:
+            return ended
+        return replace(ended, shortage=self._memory.shortage(ended.peak_rss))
 
     def _forget(self, charge: Charge) -> None:
         del self._charges[charge.job_id]

@@ -47,3 +47,37 @@ def test_the_last_two_versions(world, flow):
     missing = flow("dags", "diff", "sales", "1", "9")
     assert missing.code == 3
     assert missing.err.splitlines()[1] == "it has versions 1 to 2"
+
+
+WIDE = """\
+sales: version 1 -> 2
+  description
+    - None of the figures of the night may be missing in the report of the day
+    + All of the figures of the night have to be in the report of the day
+  doc_md
+    - Extracts.
+    + Extracts twice.
+  ~ extract
+    retries 0 -> 3
+    execution_timeout null -> 86400.0
+    queue default -> a_queue_with_a_long_name
+"""
+
+
+def test_long_changes_are_broken_into_lines_that_fit(world, flow, on_terminal):
+    said = "None of the figures of the night may be missing in the report of the day"
+    extract = TaskSpec(task_id="extract", operator="BashOperator")
+    world.define("sales", [extract], doc_md="Sales.\nExtracts.\nLoads.", description=said)
+    slow = TaskSpec(
+        task_id="extract",
+        operator="BashOperator",
+        retries=3,
+        queue="a_queue_with_a_long_name",
+        execution_timeout=86_400.0,
+    )
+    said = "All of the figures of the night have to be in the report of the day"
+    world.define("sales", [slow], doc_md="Sales.\nExtracts twice.\nLoads.", description=said)
+    shown = flow("dags", "diff", "sales").out
+    assert shown == WIDE
+    assert max(map(len, shown.splitlines())) <= 80
+    assert on_terminal("dags", "diff", "sales", columns=80).out.replace("\r", "") == shown

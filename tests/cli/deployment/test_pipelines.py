@@ -37,18 +37,18 @@ TRY  STATE   STARTED                         TOOK  WORKER  EXIT  SIGNAL  REASON
   1  failed  2026-07-10T00:00:01+00:00  1 min 4 s  here:7     1       -  -
 """
 GRID = """\
-1 min 4 s    █  █  █
-             █  █  █
-             █  █  █
-            07 07 07
-            07 08 09
-type         m  m  m
-run          ✓  ✗  ✓
-extract      ✓  ✓  ✓
+1 min 4 s  █  █  █
+           █  █  █
+           █  █  █
+          07 07 07
+          07 08 09
+type       m  m  m
+run        ✓  ✗  ✓
+extract    ✓  ✓  ✓
 load/
-  load.ch    ✓  ✗  ✓
-  load.de    ✓  ✓  ✓
-report       ✓  ⊘  ✓
+  load.ch  ✓  ✗  ✓
+  load.de  ✓  ✓  ✓
+report     ✓  ⊘  ✓
 
 ✓ success  ✗ failed  ⊘ upstream_failed
 m manual

@@ -9,6 +9,7 @@ import pytest
 from flow.decide import Ending
 from flow.process.ending import StopCause, ending, needs_callback
 from flow.process.events import JobEnded
+from flow.process.memory import Shortage
 from flow.process.messages import Outcome
 from flow.states import MAX_LOSSES, TaskState, TryState
 
@@ -118,6 +119,16 @@ def test_the_exit_code_a_task_meant_outweighs_that_of_its_process() -> None:
         (died(exit_code=0), "exit code 0 and reported no result"),
         (died(signal=11), "killed by SIGSEGV"),
         (died(signal=63), "killed by signal 63"),
+        (
+            died(signal=9, shortage=Shortage(1, "on this host", 2**30 * 39 // 10, 2**32)),
+            "out_of_memory: the process was killed by SIGKILL and the kernel counted a kill for "
+            "want of memory on this host; it had used up to 3.9 GiB of 4.0 GiB",
+        ),
+        (
+            died(signal=9, shortage=Shortage(0, "on this host", 950 * 2**20, 2**30)),
+            "killed by SIGKILL; it had used up to 950 MiB of 1.0 GiB of memory, so that memory "
+            "may have run out",
+        ),
         (died(error="cannot start a process: no memory"), "no memory"),
     ],
 )
