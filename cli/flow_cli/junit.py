@@ -22,7 +22,10 @@ class Outcome(StrEnum):
 
 
 class Case(NamedTuple):
-    """One test case. `message` says why it did not pass, `kind` is a word for that."""
+    """One test case. `message` says why it did not pass, `kind` is a word for that.
+
+    `text` is all that is to be said of it, `output` what it has printed.
+    """
 
     classname: str
     name: str
@@ -30,6 +33,8 @@ class Case(NamedTuple):
     outcome: Outcome = Outcome.PASSED
     message: str = ""
     kind: str = ""
+    text: str = ""
+    output: str = ""
 
 
 def document(suite: str, cases: Sequence[Case]) -> str:
@@ -65,6 +70,9 @@ def _add(suite: ElementTree.Element, case: Case) -> None:
         ended = ElementTree.SubElement(element, case.outcome, message=_text(case.message))
         if case.kind:
             ended.set("type", case.kind)
+        ended.text = _text(case.text) or None
+    if case.output:
+        ElementTree.SubElement(element, "system-out").text = _text(case.output)
 
 
 def _text(text: str) -> str:
