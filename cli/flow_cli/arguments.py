@@ -11,7 +11,7 @@ from collections.abc import Sequence
 END_OF_OPTIONS = "--"
 GLOBAL_FLAGS = frozenset({"--debug"})
 GLOBAL_OPTIONS = frozenset({"--config", "--deployment"})
-_OUTPUT_OPTIONS = ("-o", "--output")
+_OUTPUT_OPTIONS = ("-o", "--output", "--format")
 _JSON_FORMATS = frozenset({"json", "jsonl"})
 
 
@@ -22,8 +22,8 @@ def wants_json(arguments: Sequence[str]) -> bool:
     for position, argument in enumerate(options):
         if argument in _OUTPUT_OPTIONS:
             asked = options[position + 1 : position + 2] in (["json"], ["jsonl"])
-        elif argument.startswith("--output="):
-            asked = argument.removeprefix("--output=") in _JSON_FORMATS
+        elif argument.startswith(("--output=", "--format=")):
+            asked = argument.partition("=")[2] in _JSON_FORMATS
         elif argument.startswith("-o"):
             asked = argument.removeprefix("-o").removeprefix("=") in _JSON_FORMATS
     return asked

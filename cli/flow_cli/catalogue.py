@@ -144,6 +144,18 @@ ENTRIES = (
         "List, show, pause, resume and cancel backfills.",
     ),
     Entry(
+        "check",
+        "flow_cli.commands.check",
+        Panel.CI,
+        "Import DAG files as the DAG processor would, and tell what is wrong with them.",
+    ),
+    Entry(
+        "plan",
+        "flow_cli.commands.plan",
+        Panel.CI,
+        "List the runs that schedulers will make, or show what a change of DAG files does.",
+    ),
+    Entry(
         "test",
         "flow_cli.commands.test",
         Panel.CI,

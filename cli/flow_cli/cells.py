@@ -48,8 +48,17 @@ def written(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(written(part) for part in value)
     if isinstance(value, dict):
-        return ",".join(f"{name}={written(part)}" for name, part in value.items())
+        return _written_table(value)
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _written_table(table: dict[str, object]) -> str:
+    """Names and numbers as pairs; what holds anything else is a JSON object."""
+    if all(isinstance(value, int | float) for value in table.values()):
+        return ",".join(f"{name}={written(value)}" for name, value in table.items())
+    import json
+
+    return json.dumps(table, ensure_ascii=False)
 
 
 def duration_text(seconds: float) -> str:

@@ -27,6 +27,19 @@ def read(name: str) -> str:
         raise UsageError(f"{name} is not UTF-8 text", "save it as UTF-8") from None
 
 
+def terminal_of_input(option: str) -> str:
+    """The device of the terminal that the command reads from. Raises `UsageError` without one."""
+    import os
+
+    try:
+        return os.ttyname(sys.stdin.fileno())
+    except (OSError, ValueError):
+        raise UsageError(
+            f"{option} needs a terminal to talk on",
+            "run it in one, without a pipe before it",
+        ) from None
+
+
 def write_private(name: str, text: str) -> None:
     """Write a new file that only its owner can read. Raises `UsageError` when it exists."""
     import os

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flow.authoring.group_decorator import task_group
     from flow.authoring.node import Label
     from flow.authoring.operator import BaseOperator
+    from flow.authoring.outlets import File, Table
     from flow.authoring.param import Param
     from flow.authoring.relations import chain, chain_linear, cross_downstream
     from flow.authoring.task_decorator import task
@@ -41,11 +42,13 @@ _HOME = {
     "DeltaDataIntervalTimetable": "flow.timetables.interval",
     "DeltaTriggerTimetable": "flow.timetables.trigger",
     "EventsTimetable": "flow.timetables.events",
+    "File": "flow.authoring.outlets",
     "Label": "flow.authoring.node",
     "MultipleCronTriggerTimetable": "flow.timetables.trigger",
     "NullTimetable": "flow.timetables.simple",
     "OnceTimetable": "flow.timetables.simple",
     "Param": "flow.authoring.param",
+    "Table": "flow.authoring.outlets",
     "TaskGroup": "flow.authoring.group",
     "TriggerRule": "flow.graph.spec",
     "Variable": "flow.authoring.variable",
@@ -70,11 +73,13 @@ __all__ = [
     "DeltaDataIntervalTimetable",
     "DeltaTriggerTimetable",
     "EventsTimetable",
+    "File",
     "Label",
     "MultipleCronTriggerTimetable",
     "NullTimetable",
     "OnceTimetable",
     "Param",
+    "Table",
     "TaskGroup",
     "TriggerRule",
     "Variable",

@@ -11,7 +11,9 @@
     │   └── NoPostgres              no PostgreSQL binaries for the embedded one
     ├── AuthoringError              a DAG file says something that cannot be
     │   ├── UnsupportedArgument     an argument or name that does not exist (yet)
-    │   ├── InvalidDag              the graph is broken: cycle, duplicate id, …
+    │   ├── InvalidDag              the graph is broken: an edge to nowhere, an illegal id, …
+    │   │   ├── Cycle               tasks wait for each other in a circle
+    │   │   └── DuplicateId         an id is used twice
     │   ├── InvalidXCom             a value that could not be read back as it was
     │   └── TemplateError           a template field cannot be rendered
     └── ProtocolError               a peer sent what it may not send
@@ -104,6 +106,18 @@ class InvalidDag(AuthoringError, ValueError):
     """The graph is broken: a cycle, a duplicate id, an edge to nowhere, an illegal id."""
 
     code = "invalid_dag"
+
+
+class Cycle(InvalidDag):
+    """Tasks wait for each other in a circle."""
+
+    code = "cycle"
+
+
+class DuplicateId(InvalidDag):
+    """Two DAGs of a file, or two tasks or groups of a DAG, have one id."""
+
+    code = "duplicate_id"
 
 
 class InvalidXCom(AuthoringError, TypeError):

@@ -72,11 +72,7 @@ def whole(minimum: int) -> Reader:
     """A whole number that is not smaller than `minimum`."""
 
     def read_whole(value: object, base: Path) -> int:
-        if isinstance(value, str) and value.strip().isdecimal():
-            value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= minimum:
-            return value
-        raise ValueError(f"a whole number of at least {minimum}")
+        return _whole(value, minimum)
 
     return read_whole
 
@@ -123,6 +119,35 @@ def weights(value: object, base: Path) -> dict[str, float]:
         raise ValueError(f"a table of names and numbers, each {error}") from None
 
 
+def table(value: object, base: Path) -> dict[str, object]:
+    """A table of names and values; in an environment variable a JSON object."""
+    if value == {}:
+        return {}
+    import json
+
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError):
+        found = None
+    if not isinstance(found, dict) or "" in found:
+        raise ValueError('a table of names and values, such as { country = "ch" }, without dates')
+    return found
+
+
+def slots(value: object, base: Path) -> dict[str, int]:
+    """A table of pools and whole numbers; in an environment variable `a=2,b=1`."""
+    if isinstance(value, str):
+        pairs = (part.rpartition("=") for part in value.split(",") if part.strip())
+        value = {name.strip(): number for name, _, number in pairs}
+    if not isinstance(value, dict) or "" in value:
+        raise ValueError("a table of pools and numbers, such as { warehouse = 2 }")
+    try:
+        return {str(name): _whole(number, 0) for name, number in value.items()}
+    except ValueError as error:
+        raise ValueError(f"a table of pools and numbers, each {error}") from None
+
+
 def time_zone(value: object, base: Path) -> str:
     """The name of a time zone that this machine knows."""
     zone = name(value, base)
@@ -165,6 +190,14 @@ def ignore_form(value: object, base: Path) -> str:
     if value in ("glob", "regexp"):
         return str(value)
     raise ValueError('"glob" or "regexp"')
+
+
+def _whole(value: object, minimum: int) -> int:
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= minimum:
+        return value
+    raise ValueError(f"a whole number of at least {minimum}")
 
 
 def _number(value: object) -> float | None:

@@ -69,6 +69,13 @@ class ParseSettings(NamedTuple):
     airflowignore: str
 
 
+class CheckSettings(NamedTuple):
+    """What `flow check`, which asks no database, may take for known. None: it is not."""
+
+    pools: tuple[str, ...] | None
+    queues: tuple[str, ...] | None
+
+
 class SchedulerSettings(NamedTuple):
     """`flow schedule`. Durations are in seconds."""
 
@@ -83,6 +90,14 @@ class SharesSettings(NamedTuple):
     dags: Mapping[str, float]
     owners: Mapping[str, float]
     backfills: float
+
+
+class RehearsalSettings(NamedTuple):
+    """`flow test`: what stands in for the deployment that it does without."""
+
+    variables: Mapping[str, object]
+    connections: Mapping[str, object]
+    pools: Mapping[str, int]
 
 
 class SecretsSettings(NamedTuple):
@@ -100,9 +115,11 @@ class Settings(NamedTuple):
     logs: LogsSettings
     worker: WorkerSettings
     parse: ParseSettings
+    check: CheckSettings
     scheduler: SchedulerSettings
     shares: SharesSettings
     secrets: SecretsSettings
+    test: RehearsalSettings
 
 
 class Setting(NamedTuple):
@@ -136,9 +153,11 @@ SECTIONS: Mapping[str, Callable[..., object]] = {
     "logs": LogsSettings,
     "worker": WorkerSettings,
     "parse": ParseSettings,
+    "check": CheckSettings,
     "scheduler": SchedulerSettings,
     "shares": SharesSettings,
     "secrets": SecretsSettings,
+    "test": RehearsalSettings,
 }
 
 _ENTRIES = (
@@ -263,6 +282,18 @@ _ENTRIES = (
         " always glob.",
     ),
     Setting(
+        "check.pools",
+        None,
+        values.optional(values.names),
+        "Every pool that there is. Then `flow check` tells of tasks that name another one.",
+    ),
+    Setting(
+        "check.queues",
+        None,
+        values.optional(values.names),
+        "Every queue that a worker serves. Then `flow check` tells of tasks that name another one.",
+    ),
+    Setting(
         "scheduler.poll_interval",
         1,
         values.seconds,
@@ -305,6 +336,26 @@ _ENTRIES = (
         "secrets.key",
         values.path,
         "File with the keys that encrypt stored connections and variables.",
+    ),
+    Setting(
+        "test.variables",
+        {},
+        values.table,
+        "Variables for flow test: key = value. What is no text stands for its JSON.",
+        secret=True,
+    ),
+    Setting(
+        "test.connections",
+        {},
+        values.table,
+        "Connections for flow test: id = URI, or a table of fields.",
+        secret=True,
+    ),
+    Setting(
+        "test.pools",
+        {},
+        values.slots,
+        "Slots of pools for flow test: pool = number. A pool that is not named has no limit.",
     ),
 )
 

@@ -108,6 +108,10 @@ VERBS = {
     "db migrate": Verb(),
     "db status": Verb(),
     "db check": Verb(),
+    "check": Verb(
+        ("dags/noisy.py",), whole=("top-level-process",), unknown=("dags/nope.py",), offline=True
+    ),
+    "plan": Verb(),
     "test": Verb(
         (f"dags/noisy.py:{DAG}",), whole=(TASK,), unknown=("dags/noisy.py:nope",), offline=True
     ),

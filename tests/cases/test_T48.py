@@ -5,7 +5,7 @@ file goes on working. Who owns what never flips: not with several parsers, files
 or copies. When the owner gives the id up, another file takes over within one cycle, by itself, and
 the DAG keeps its history. One file that makes an id twice is an error too.
 
-Not yet: `flow check`, which finds such files before they are installed, and `flow dags delete`.
+`flow check` finds such files before they are installed. Not yet: `flow dags delete`.
 
 The tests stand in order: each leaves the files as the next one finds them.
 """
@@ -24,7 +24,7 @@ from cases.breaks import Break
 from cases.deployment import Deployment, Role, deployed
 from waiting import wait_until
 
-NEEDS = ["flow check", "flow dags delete"]
+NEEDS = ["flow dags delete"]
 
 BREAKS = [
     # Whoever was parsed last has it.
@@ -56,6 +56,12 @@ BREAKS = [
         "engine/flow/store/dags.py",
         'f"DAG {first!r} of {path} is defined by {owners[first]} too, which',
         'f"DAG {first!r} is defined by {owners[first]} too, which',
+    ),
+    # A check looks at each file alone.
+    Break(
+        "engine/flow/ops/checking/across.py",
+        "        for file, line in found if len(found) > 1 else ():\n",
+        "        for file, line in found if len(found) > len(places) else ():\n",
     ),
 ]
 
@@ -219,6 +225,14 @@ def test_the_others_have_an_error_that_names_both(deployment: Deployment, twin: 
     for name, first in ((SECOND, FIRST), (other, twin)):
         assert path(deployment, name) in found[name]
         assert path(deployment, first) in found[name]
+
+
+@pytest.mark.usefixtures("parsed")
+def test_a_check_finds_both_before_they_are_installed(deployment: Deployment) -> None:
+    told = deployment.ask("check", "dags", codes=(1,))["findings"]
+    found = {(one["rule"], one["dag_id"], Path(one["file"]).stem) for one in told}
+    places = ((FIRST, "my_dag"), (SECOND, "my_dag"), (TWIN, "of_twins"), (OTHER_TWIN, "of_twins"))
+    assert found == {("duplicate-dag-id", dag_id, name) for name, dag_id in places}
 
 
 @pytest.mark.usefixtures("parsed")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from support.rehearsed import rehearse, write  # noqa: F401 - fixtures
+
 PATIENCE = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
 COMMAND = [sys.executable, "-m", "flow_cli"]
 

@@ -47,6 +47,14 @@ def test_passwords_are_hidden_unless_asked_for(flow, settings_file):
     assert shown.out == "postgresql://u:p@ss@h/db?sslpassword=x&a=b\n"
 
 
+def test_values_of_secret_tables_are_hidden_unless_asked_for(flow, project):
+    (project / "flow.toml").write_text("[test.connections]\nshop = 'postgres://u:p%40ss@h/d'\n")
+    assert "p%40ss" not in flow("config", "show", "-o", "json").out
+    hidden = flow("config", "get", "test.connections", "-o", "json")
+    assert json.loads(hidden.out)["value"] == {"shop": "***"}
+    assert "p%40ss" in flow("config", "get", "test.connections", "--reveal").out
+
+
 @pytest.mark.parametrize(
     ("key", "text"),
     [
@@ -60,6 +68,17 @@ def test_passwords_are_hidden_unless_asked_for(flow, settings_file):
 def test_get_prints_what_an_environment_variable_would_hold(flow, key, text):
     ended = flow("config", "get", key)
     assert (ended.code, ended.out, ended.err) == (0, f"{text}\n", "")
+
+
+def test_tables_are_printed_as_an_environment_variable_would_hold_them(flow, project):
+    (project / "flow.toml").write_text(
+        "[test]\npools = { a = 2, b = 1 }\nvariables = { c = [1] }\n"
+    )
+    pools = flow("config", "get", "test.pools").out.strip()
+    assert pools == "a=2,b=1"
+    variables = flow("config", "get", "test.variables", "--reveal").out.strip()
+    got = flow("config", "get", "test.variables", "--reveal", FLOW_TEST_VARIABLES=variables)
+    assert got.out.strip() == variables == '{"c": [1]}'
 
 
 def test_get_as_json(flow):

@@ -105,6 +105,22 @@ def test_shares_are_tables_of_names(place):
     assert place.load().settings.shares.dags == {"sales": 3.0, "stock": 0.1}
 
 
+def test_what_stands_in_for_a_deployment_in_a_rehearsal(place):
+    place.write(
+        "[test]\npools = { warehouse = 2 }\n[test.variables]\nregion = [1, 'ch']\n"
+        "[test.connections]\nshop = 'postgres://me@h/d'\n"
+    )
+    assert place.load().settings.test == (
+        {"region": [1, "ch"]},
+        {"shop": "postgres://me@h/d"},
+        {"warehouse": 2},
+    )
+    place.environ["FLOW_TEST_POOLS"] = "warehouse=3, small=0"
+    place.environ["FLOW_TEST_VARIABLES"] = '{"region": "de"}'
+    assert place.load().settings.test.pools == {"warehouse": 3, "small": 0}
+    assert place.load().settings.test.variables == {"region": "de"}
+
+
 def test_home_of_root_and_of_others():
     assert default_home({"HOME": "/h"}, 0) == Path("/var/lib/flow")
     assert default_home({"HOME": "/h"}, 1000) == Path("/h/.local/share/flow")
@@ -297,6 +313,9 @@ def test_a_mistake_names_file_key_and_remedy(place, text, message, hint):
         'shares.owners = { ann = "much" }',
         "shares.backfills = -1",
         "scheduler.starvation_after = 0",
+        "test.pools = { warehouse = -1 }",
+        "test.variables = [1]",
+        "test.variables = { since = 2026-10-09 }",
     ],
 )
 def test_illegal_values_are_refused(place, text):

@@ -8,66 +8,17 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.rehearsed import HEAD, Rehearse, Write, states, task
+
 Run = Callable[..., Any]
 COMMAND = [sys.executable, "-m", "flow_cli"]
 PATIENCE = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
-
-HEAD = """
-import os, signal, sys, time
-from datetime import datetime, timedelta
-from flow import DAG, dag, task, chain, Variable, Connection
-from flow.operators.bash import BashOperator
-from flow.operators.empty import EmptyOperator
-"""
-
-Write = Callable[..., Path]
-
-
-@pytest.fixture
-def write(project: Path) -> Write:
-    """Write a DAG file: the body of one DAG named `d`, or with `whole` a file as it stands."""
-
-    def write_file(body: str, *, arguments: str = "", whole: bool = False) -> Path:
-        path = project / "d.py"
-        text = textwrap.dedent(body)
-        if not whole:
-            head = f"with DAG('d', {arguments}):\n"
-            text = HEAD + head + textwrap.indent(text, "    ")
-        path.write_text(text)
-        return path
-
-    return write_file
-
-
-@pytest.fixture
-def rehearse(flow: Run) -> Callable[..., tuple[dict[str, Any], Any]]:
-    """Run `flow test d.py … -o json`; the document it printed."""
-
-    def run(*arguments: str, code: int = 0, **variables: str) -> tuple[dict[str, Any], Any]:
-        ended = flow("test", "d.py", "-o", "json", *arguments, **variables)
-        assert ended.code == code, ended.err
-        return json.loads(ended.out), ended
-
-    return run
-
-
-Rehearse = Callable[..., tuple[dict[str, Any], Any]]
-
-
-def states(result: dict[str, Any]) -> dict[str, str]:
-    return {task["task_id"]: task["state"] for task in result["tasks"]}
-
-
-def task(result: dict[str, Any], task_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in result["tasks"] if one["task_id"] == task_id)
-    return found
 
 
 def test_values_pass_from_task_to_task(write: Write, rehearse: Rehearse) -> None:
@@ -321,6 +272,65 @@ def test_max_active_tasks_holds(write: Write, rehearse: Rehearse) -> None:
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
 
 
+MEETING = """
+def meet(mine, other, **arguments):
+    @task(task_id=mine, **arguments)
+    def run():
+        open(mine, "w").close()
+        while not os.path.exists(other):
+            time.sleep(0.01)
+    run()
+"""
+
+
+def test_jobs_run_beside_each_other_and_their_lines_stay_whole(
+    write: Write, rehearse: Rehearse
+) -> None:
+    """All three wait for each other, whatever the number of processors."""
+    write(
+        MEETING
+        + """
+meet("a", "b"); meet("b", "c"); meet("c", "a")
+@task
+def talk(number):
+    for line in range(200):
+        print(f"line {line} of {number}")
+talk(1); talk(2)
+        """
+    )
+    result, ended = rehearse("--jobs", "3")
+    assert result["state"] == "success"
+    said = [line.partition("│ ")[2] for line in ended.err.splitlines() if "│ line" in line]
+    assert sorted(said) == sorted(f"line {i} of {n}" for i in range(200) for n in (1, 2))
+
+
+def test_slots_of_pools_hold(write: Write, rehearse: Rehearse, project: Path) -> None:
+    """A pool of two slots: the large task runs alone. Others of no pool do not wait for it."""
+    (project / "flow.toml").write_text("[test.pools]\nsmall = 1\nother = 9\n")
+    write(
+        MEETING
+        + """
+meet("a", "b", pool="free"); meet("b", "a", pool="small")
+for number in range(3):
+    BashOperator(task_id=f"t{number}", bash_command="true", pool="small", pool_slots=1 + number % 2)
+        """
+    )
+    result, _ = rehearse("--jobs", "5", "--pool", "small=2")
+    begun, ended = task(result, "t1")["started_at"], task(result, "t1")["ended_at"]
+    for name in ("b", "t0", "t2"):
+        one = task(result, name)
+        assert one["ended_at"] <= begun or ended <= one["started_at"]
+
+
+def test_a_task_that_its_pool_cannot_hold_is_refused(write: Write, flow: Run) -> None:
+    write("BashOperator(task_id='a', bash_command='echo ran', pool='small', pool_slots=3)")
+    refused = flow("test", "d.py", "--pool", "small=2")
+    assert refused.code == 2
+    assert "a needs 3 slots of pool small, which has 2" in refused.err
+    assert "--pool small=3" in refused.err
+    assert "ran" not in refused.err
+
+
 def test_conf_params_variables_and_connections(write: Write, rehearse: Rehearse) -> None:
     write(
         """
@@ -355,6 +365,40 @@ def test_conf_params_variables_and_connections(write: Write, rehearse: Rehearse)
     assert "now changed none" in ended.err
     assert "conn db p/w somebody" in ended.err
     assert "e 5433 1\n" in ended.err
+
+
+def test_exports_and_settings_stand_in_for_the_store(
+    write: Write, rehearse: Rehearse, project: Path
+) -> None:
+    """What is typed comes before a file, then the environment, and last `flow.toml`."""
+    (project / "flow.toml").write_text(
+        "[test.variables]\na = 1\nb = 1\nc = 1\nd = { k = 1 }\n[test.connections]\n"
+        "a = 'http://settings'\nb = 'http://settings'\nc = 'http://settings'\n"
+        "d = { conn_type = 'http', host = 'settings' }\n"
+    )
+    exported = {"value": "file", "description": "d"}
+    (project / "vars.json").write_text(json.dumps({"a": exported, "b": "file"}))
+    one = {"conn_type": "http", "host": "file"}
+    (project / "conns.json").write_text(json.dumps({"a": one, "b": one}))
+    write(
+        """
+        @task
+        def read():
+            print("vars", *(Variable.get(key) for key in "abcd"))
+            print("conns", *(Connection.get(key).host for key in "abcd"))
+            Variable.set("d", "changed")
+            print("now", Variable.get("d"))
+        read()
+        """
+    )
+    typed = ("--var", "a=typed", "--conn", "a=http://typed")
+    files = ("--vars", "vars.json", "--conns", "conns.json")
+    environment = {"FLOW_VAR_B": "env", "FLOW_VAR_C": "env"}
+    environment |= {"FLOW_CONN_B": "http://env", "FLOW_CONN_C": "http://env"}
+    _, ended = rehearse(*typed, *files, **environment)
+    assert 'vars typed file env {"k": 1}\n' in ended.err
+    assert "conns typed file env settings\n" in ended.err
+    assert "now changed\n" in ended.err
 
 
 def test_a_missing_variable_fails_its_task(write: Write, rehearse: Rehearse) -> None:
@@ -461,6 +505,9 @@ def test_the_dag_is_named_when_there_are_several(write: Write, flow: Run) -> Non
         (["d.py", "--var", "x"], 2, "KEY=VALUE"),
         (["d.py", "--conn", "postgres://me:secret@db"], 2, "has no id"),
         (["d.py", "--conn", "c=me:secret@db"], 2, "'c'"),
+        (["d.py", "--pool", "small"], 2, "write --pool NAME=SLOTS"),
+        (["d.py", "--vars", "nowhere.json"], 2, "nowhere.json cannot be read"),
+        (["d.py", "--conns", "d.py"], 2, "the file of connections is not JSON"),
         (["d.py", "-t", "b"], 3, "has no task 'b'"),
         (["d.py", "--date", "soon"], 2, "is not a date"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -74,9 +75,16 @@ def _row(config: Config, key: str, reveal: bool) -> Row:
     from flow.settings import TABLE
 
     value = config.value(key)
-    if TABLE[key].secret and not reveal and isinstance(value, str):
-        value = _without_password(value)
+    if TABLE[key].secret and not reveal:
+        value = _hidden(value)
     return {"key": key, "value": value, "origin": config.origins[key]}
+
+
+def _hidden(value: object) -> object:
+    """A secret without what is secret in it: the password of a URL, all values of a table."""
+    if isinstance(value, Mapping):
+        return dict.fromkeys(value, "***")
+    return _without_password(value) if isinstance(value, str) else value
 
 
 def _without_password(url: str) -> str:

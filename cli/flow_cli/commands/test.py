@@ -7,28 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flow_cli import exits
-from flow_cli.cells import text_of
 from flow_cli.invocation import invocation
 from flow_cli.options import OutputOption
-from flow_cli.output import Column, Format, Output
+from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
-from flow_cli.records import row_of
-from flow_cli.states import style_of
 
 if TYPE_CHECKING:
-    from flow.ops.rehearsal import News, Result, TryEnded
-    from flow_cli.log_printer import LogPrinter
+    from flow.ops.rehearsal import Result
 
 app = single()
-
-COLUMNS = (
-    Column("task_id", "task"),
-    Column("state", style=style_of),
-    Column("tried", "tries", right=True),
-    Column("took", "duration", right=True),
-    Column("reason"),
-)
 
 
 @app.command(
@@ -37,6 +24,9 @@ COLUMNS = (
         "flow test dags/daily_sales.py",
         "flow test dags/daily_sales.py:daily_sales --date 2026-10-09 -t load+ --no-wait",
         "flow test dags/daily_sales.py --var country=ch --conn shop=postgres://me@localhost/shop",
+        "flow test dags/daily_sales.py --jobs 8 --pool warehouse=2 --vars vars.json",
+        "flow test dags/daily_sales.py --junit report.xml --github",
+        "flow test dags/daily_sales.py --idempotent --date 2026-10-09 -t load",
     ),
 )
 def test(
@@ -69,8 +59,57 @@ def test(
         list[str] | None,
         typer.Option("--conn", metavar="ID=URI", help="A connection, as a URI or as JSON."),
     ] = None,
+    variables_file: Annotated[
+        str | None,
+        typer.Option("--vars", metavar="FILE", help="Variables, as flow vars export writes them."),
+    ] = None,
+    connections_file: Annotated[
+        str | None,
+        typer.Option(
+            "--conns", metavar="FILE", help="Connections, as flow conns export writes them."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="How many tasks may run at once; by default as many as there are processors.",
+        ),
+    ] = None,
+    pools: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pool", metavar="NAME=SLOTS", help="Slots of a pool; by default it has no limit."
+        ),
+    ] = None,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Try again at once, without the retry delay.")
+    ] = False,
+    idempotent: Annotated[
+        bool,
+        typer.Option(
+            "--idempotent",
+            help="Run the tasks twice and compare what they leave in the outlets they declare;"
+            " exit 1 unless it is the same.",
+        ),
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--pdb",
+            help="Open pdb in a task that has failed; then tasks run one at a time, without time"
+            " limits.",
+        ),
+    ] = False,
+    junit: Annotated[
+        str | None,
+        typer.Option("--junit", metavar="FILE", help="Write a JUnit report to this file as well."),
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Print annotations of GitHub Actions on stderr as well."),
     ] = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
@@ -78,11 +117,14 @@ def test(
 
     Prints what each task says on stderr, and at the end how each one ended; exit 1 when the run
     failed. Variables and connections are those given, else those of the environment (FLOW_VAR_…,
-    FLOW_CONN_…). Ctrl-C ends every process.
+    FLOW_CONN_…), else those of [test] in flow.toml. Ctrl-C ends every process. flow-test(7) has
+    the rules of outlets and of comparing two runs.
     """
-    from flow.ops.rehearsal import Request, Result, Settings, rehearse
+    from flow.ops.rehearsal import ImportFailed, Request, Result, Settings, rehearse
     from flow_cli.log_printer import LogPrinter
-    from flow_cli.texts import given
+    from flow_cli.rehearsal_page import conclude, tell
+    from flow_cli.rehearsal_report import Reports
+    from flow_cli.texts import given, read, terminal_of_input
 
     settings = invocation(context).config.settings
     printer = Output(output)
@@ -94,6 +136,10 @@ def test(
         given(conf) if conf is not None else None,
         variables or (),
         connections or (),
+        read(variables_file) if variables_file is not None else None,
+        read(connections_file) if connections_file is not None else None,
+        pools or (),
+        idempotent,
     )
     pace = Settings(
         folders=settings.dags.folders,
@@ -101,65 +147,26 @@ def test(
         import_timeout=settings.parse.timeout,
         kill_grace=settings.worker.kill_grace,
         wait=not no_wait,
+        jobs=jobs,
+        pools=settings.test.pools,
+        terminal=terminal_of_input("--pdb") if debug else None,
+        variables=settings.test.variables,
+        connections=settings.test.connections,
     )
+    reports = Reports(junit, github)
     result: Result | None = None
     try:
         for news in rehearse(request, pace):
             if isinstance(news, Result):
                 result = news
             else:
-                _tell(printer, logs, news)
+                tell(printer, logs, news)
+    except ImportFailed as failed:
+        reports.write(printer, failed)
+        raise
     finally:
         logs.close()
     if result is not None:
-        _conclude(printer, result)
-
-
-def _tell(printer: Output, logs: LogPrinter, news: News) -> None:
-    from flow.ops.rehearsal import Began, Said, TryEnded, Warned
-
-    if isinstance(news, Said):
-        logs.write(news.who, news.text)
-        return
-    logs.end_line()
-    if isinstance(news, Began):
-        logs.expect(news.task_ids)
-        interval = f"{text_of(news.data_interval_start)} to {text_of(news.data_interval_end)}"
-        printer.message(f"{news.dag_id} {news.run_id}: {interval}")
-    elif isinstance(news, Warned):
-        printer.warning(news.text)
-    elif isinstance(news, TryEnded):
-        printer.message(_sentence(news))
-
-
-def _sentence(ended: TryEnded) -> str:
-    reason = f": {ended.reason}" if ended.reason else ""
-    if ended.retry_in is None:
-        return f"{ended.task_id} is {ended.state}{reason}"
-    following = f"try {ended.try_number + 1}"
-    when = f"{following} in {ended.retry_in:.0f} s" if ended.retry_in else f"{following} follows"
-    wait = " (--no-wait does not wait)" if ended.retry_in else ""
-    return f"{ended.task_id}: try {ended.try_number} failed{reason}; {when}{wait}"
-
-
-def _conclude(printer: Output, result: Result) -> None:
-    """Print the result and end as the run ended."""
-    if printer.format is Format.TEXT:
-        rows = [
-            {
-                **row_of(task),
-                "tried": f"{task.try_number}/{task.max_tries}" if task.try_number else None,
-                "took": f"{task.duration_s:.2f} s" if task.duration_s is not None else None,
-            }
-            for task in result.tasks
-        ]
-        printer.table(rows, COLUMNS, "tasks")
-    else:
-        printer.lines([], row_of(result))
-    seconds = (result.ended_at - result.started_at).total_seconds()
-    state = "interrupted" if result.state == "running" else result.state
-    printer.message(f"{result.dag_id} {result.run_id}: {state} in {seconds:.2f} s")
-    if result.state == "running":
-        raise typer.Exit(exits.INTERRUPTED)
-    if result.state != "success":
-        raise typer.Exit(exits.FAILED)
+        code = conclude(printer, result)
+        reports.write(printer, result)
+        raise typer.Exit(code)

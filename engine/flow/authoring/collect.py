@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flow.authoring.origin import Origin, caller, top_level
-from flow.errors import InvalidDag
+from flow.errors import DuplicateId, InvalidDag
 
 if TYPE_CHECKING:
     from flow.authoring.dag import DAG
@@ -58,7 +58,7 @@ class Collection:
         """Take a DAG. Raises `InvalidDag` when the file has made another one of its id."""
         before = self._found.setdefault(dag.dag_id, Found(dag, line))
         if before.dag is not dag:
-            raise InvalidDag(
+            raise DuplicateId(
                 f"{self.path}:{line}: DAG {dag.dag_id!r} was made before, in line {before.line}",
                 "give each DAG an id of its own",
             )
@@ -103,11 +103,11 @@ class Collection:
         for factory in self._factories:
             if not factory.called:
                 name = factory.function.__name__
-                warnings.warn(
-                    f"{factory.origin}: the @dag function {name} is never called, "
+                warnings.warn_explicit(
+                    f"the @dag function {name} is never called, "
                     f"so it makes no DAG; add {name}() at the end of the file",
                     AuthoringWarning,
-                    stacklevel=2,
+                    *factory.origin,
                 )
 
     def check_tasks(self) -> None:

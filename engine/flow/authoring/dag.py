@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 from flow.authoring import collect, scope
-from flow.authoring.arguments import checked
+from flow.authoring.arguments import checked, not_yet
 from flow.authoring.callbacks import Callbacks, callback_tuple
 from flow.authoring.durations import optional_duration
 from flow.authoring.group import TaskGroup
@@ -21,11 +21,13 @@ from flow.authoring.origin import Origin, caller
 from flow.authoring.param import DagParam, value_of
 from flow.authoring.task_arguments import whole_number
 from flow.authoring.vocabulary import DAG as WORDS
-from flow.errors import InvalidDag, NotFound
+from flow.errors import DuplicateId, InvalidDag, NotFound
 from flow.timetables import Timetable, parse
 from flow.timetables.zone_names import zone_name
 
 if TYPE_CHECKING:
+    import os
+
     from flow.authoring.operator import BaseOperator
 
 _CATCHUP = (True, False, "none")
@@ -187,7 +189,7 @@ class DAG:
         taken = self.task_dict.get(name) or self.task_group_dict.get(name)
         if taken is not None:
             what = "a task group" if taken.is_group else "a task"
-            raise InvalidDag(
+            raise DuplicateId(
                 f"{where}: {kind} {name!r} is taken in DAG {self.dag_id!r} "
                 f"by {what} made at {taken.origin}",
                 "give each task and each group an id of its own",
@@ -264,6 +266,34 @@ class DAG:
     def folder(self) -> str:
         """The folder of that file: relative template files are looked up there."""
         return str(Path(self.fileloc).parent)
+
+    def test(
+        self,
+        run_after: None = None,
+        logical_date: datetime | str | None = None,
+        run_conf: Mapping[str, Any] | None = None,
+        conn_file_path: str | os.PathLike[str] | None = None,
+        variable_file_path: str | os.PathLike[str] | None = None,
+        use_executor: bool = False,
+        mark_success_pattern: None = None,
+    ) -> None:
+        """Run the DAG here and now, as `flow test` does with the file that made it (flow-test(7)).
+
+        Names are those of Airflow. `logical_date` is the start of the interval, by default of the
+        latest complete one. Raises `SystemExit` when the run fails, `UnsupportedArgument` for what
+        Flow does not have yet.
+        """
+        for name, value in (
+            ("run_after", run_after),
+            ("use_executor", use_executor or None),
+            ("mark_success_pattern", mark_success_pattern),
+        ):
+            if value is not None:
+                raise not_yet(f"{name}={value!r} of dag.test()")
+        from flow.authoring import trial  # no role needs what it imports
+
+        given = trial.Trial(logical_date, run_conf, conn_file_path, variable_file_path)
+        trial.run(trial.command(self, given))
 
     def __enter__(self) -> Self:
         scope.open_dags.append(self)

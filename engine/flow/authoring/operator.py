@@ -15,6 +15,7 @@ from flow.authoring.ids import legal_id
 from flow.authoring.node import Node
 from flow.authoring.operator_type import OperatorType
 from flow.authoring.origin import Origin
+from flow.authoring.outlets import Outlet, outlet_tuple
 from flow.authoring.param import value_of
 from flow.authoring.task_arguments import (
     backoff,
@@ -97,6 +98,7 @@ class BaseOperator(Node, metaclass=OperatorType):
     pre_execute_hook: Hook | None
     post_execute_hook: Hook | None
     trigger_rule: TriggerRule
+    outlets: tuple[Outlet, ...]
     executor: str
     do_xcom_push: bool
     multiple_outputs: bool
@@ -144,6 +146,7 @@ class BaseOperator(Node, metaclass=OperatorType):
         pre_execute: Hook | None = None,
         post_execute: Hook | None = None,
         trigger_rule: str = TriggerRule.ALL_SUCCESS,
+        outlets: Outlet | Sequence[Outlet] | None = None,
         executor: str | None = None,
         do_xcom_push: bool = True,
         multiple_outputs: bool = False,
@@ -196,6 +199,7 @@ class BaseOperator(Node, metaclass=OperatorType):
             pre_execute_hook=pre_execute,
             post_execute_hook=post_execute,
             trigger_rule=_trigger_rule(trigger_rule, where),
+            outlets=outlet_tuple(outlets, where),
             executor=executor or DEFAULT_EXECUTOR,
             do_xcom_push=do_xcom_push,
             multiple_outputs=multiple_outputs,

@@ -67,7 +67,7 @@ def to_spec(dag: DAG) -> DagSpec:
     try:
         check(spec)
     except InvalidDag as error:
-        raise InvalidDag(f"{dag.caller}: {error.message}", error.hint) from None
+        raise type(error)(f"{dag.caller}: {error.message}", error.hint) from None
     return _with_priorities(dag, spec)
 
 
@@ -112,6 +112,7 @@ def _task(task: BaseOperator) -> TaskSpec:
         ignore_first_depends_on_past=task.ignore_first_depends_on_past,
         wait_for_past_depends_before_skipping=task.wait_for_past_depends_before_skipping,
         callbacks=tuple(event for event in _TASK_EVENTS if getattr(task, f"on_{event}_callback")),
+        outlets=tuple(outlet.to_spec() for outlet in task.outlets),
         display_name=task.task_display_name,
         doc=task.doc_md or task.doc,
     )

@@ -50,7 +50,6 @@ TASK = Vocabulary(
         "executor_config": (None, {}),
         "inlets": (None, [], ()),
         "map_index_template": (None,),
-        "outlets": (None, [], ()),
         "resources": (None,),
         "retry_policy": (None,),
         "run_as_user": (None,),

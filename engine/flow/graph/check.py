@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from flow.errors import InvalidDag
+from flow.errors import Cycle, DuplicateId, InvalidDag
 from flow.graph.spec import DagSpec, TriggerRule
 
 MAX_ID = 250
@@ -56,7 +56,7 @@ def check(spec: DagSpec) -> DagSpec:
     ]:
         check_id(kind, name)
         if name in names:
-            raise InvalidDag(
+            raise DuplicateId(
                 f"{kind} {name!r} is used twice in DAG {spec.dag_id!r} (also as {names[name]})",
                 "give each task and each group an id of its own",
             )
@@ -72,7 +72,7 @@ def check(spec: DagSpec) -> DagSpec:
     _check_fail_fast(spec)
     cycle = _find_cycle({task.task_id: task.upstream for task in spec.tasks})
     if cycle:
-        raise InvalidDag(
+        raise Cycle(
             f"DAG {spec.dag_id!r} has a cycle: {' >> '.join(cycle)}",
             "remove one of these dependencies",
         )

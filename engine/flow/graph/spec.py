@@ -41,6 +41,27 @@ class TriggerRule(StrEnum):
     ALWAYS = "always"
 
 
+class FileOutlet(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag="file"):
+    """A file or folder that a task writes; `path` may be a template."""
+
+    path: str
+
+
+class TableOutlet(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag="table"):
+    """A table that a task writes; `conn` and `name` may be templates."""
+
+    conn: str
+    name: str
+    interval_column: str | None = None
+    """Says to which data interval a row belongs; None: every run writes the whole table."""
+    ignore: tuple[str, ...] = ()
+    """Columns that may differ each time the same row is written."""
+
+
+OutletSpec = FileOutlet | TableOutlet
+"""What a task declares to write. Further kinds, such as assets, get tags of their own."""
+
+
 class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """One task. `priority` is the effective weight, after the weight rule and the int32 cap."""
 
@@ -82,6 +103,8 @@ class TaskSpec(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc
     """Its past has to let it go also before it is skipped."""
     callbacks: tuple[str, ...] = ()
     """Which task callbacks the file defines: execute, success, failure, retry, skipped."""
+    outlets: tuple[OutletSpec, ...] = ()
+    """What it declares to write, in the order of the file."""
     display_name: str | None = None
     doc: str | None = None
 

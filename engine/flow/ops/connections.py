@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from flow.authoring.connection import Connection
-from flow.errors import Conflict, NotFound, UsageError
+from flow.errors import Conflict, NotFound
 from flow.ops import keyring
 from flow.ops.deployment import Deployment
-from flow.ops.exchange import Existing, Imported, read_object, settle
+from flow.ops.exchange import Existing, Imported, connections_in, read_object, settle
 from flow.ops.suggest import did_you_mean
 from flow.secrets import lookup, names
 from flow.secrets.lookup import FoundConnection
@@ -131,11 +131,8 @@ def export(deployment: Deployment) -> str:
 
 
 def import_(deployment: Deployment, text: str, policy: Existing) -> Imported:
-    """Store the connections of a JSON object, all or none. A value is an object or a URI."""
-    given = {
-        names.check_conn_id(conn_id): _read(conn_id, value)
-        for conn_id, value in read_object(text, "the file of connections").items()
-    }
+    """Store the connections of a JSON object (`exchange.connections_in`), all or none."""
+    given = connections_in(read_object(text, "the file of connections"))
     with deployment.change("conns.import") as change:
         existing = connections.existing(deployment.conn, list(given))
         written = settle(list(given), existing, policy, "connections")
@@ -145,16 +142,6 @@ def import_(deployment: Deployment, text: str, policy: Existing) -> Imported:
                 connections.set_(deployment.conn, conn_id, *seal(given[conn_id], keys))
             change.log(conn_id, {"exists": conn_id in existing}, {"exists": True})
     return Imported(written, [conn_id for conn_id in given if conn_id not in written])
-
-
-def _read(conn_id: str, value: Any) -> Connection:
-    if isinstance(value, str):
-        return Connection.from_uri(conn_id, value)
-    if isinstance(value, dict):
-        return Connection.from_json(conn_id, json.dumps(value))
-    raise UsageError(
-        f"connection {conn_id!r} is neither an object nor a URI", "see what an export looks like"
-    )
 
 
 def _hidden(value: Any) -> Any:

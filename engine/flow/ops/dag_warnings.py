@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from flow.ops import pools
 from flow.ops.dags import find_file
 from flow.ops.deployment import Deployment
+from flow.ops.slow_imports import SLOW, Cost, slow_import
 from flow.store.read import dags
-from flow.store.read.dags import FileWarnings, ImportTime
-
-SLOW: Final = 1.0
-"""Seconds from which on an import is slow: every try of its tasks imports the file as well."""
-_SHARE: Final = 0.5
-"""Of the time, from which on a module is to blame."""
+from flow.store.read.dags import FileWarnings
 
 
 class Warned(NamedTuple):
@@ -51,35 +47,7 @@ def warnings(deployment: Deployment, file: Path | None = None, slow: float = SLO
     ]
 
 
-def slow_import(seconds: float, imports: Sequence[ImportTime]) -> str:
-    """How long an import took, and on whose account."""
-    chain = list(_blamed(seconds, imports))
-    said = f"the import took {seconds:.1f} s"
-    if not chain:
-        return f"{said}, most of it in the file's own code: move that into tasks"
-    name, spent = chain[-1]
-    way = "" if len(chain) == 1 else f" by way of {' → '.join(name for name, _ in chain[:-1])}"
-    return f"{said}, of which {name} took {spent:.1f} s{way}: import it in the tasks that need it"
-
-
 def _texts(one: FileWarnings, slow: float) -> Iterable[str]:
     if one.seconds >= slow:
-        yield slow_import(one.seconds, one.imports)
+        yield slow_import(one.seconds, [Cost(*cost) for cost in one.imports])
     yield from one.warnings
-
-
-def _blamed(seconds: float, imports: Sequence[ImportTime]) -> Iterable[tuple[str, float]]:
-    """From the file to the module that spends most of the time: each imports the next one."""
-    importer, left = "", list(imports)
-    while True:
-        inner = [one for one in left if _package(one.importer) == _package(importer)]
-        heaviest = max(inner, key=lambda one: one.seconds, default=None)
-        if heaviest is None or heaviest.seconds < seconds * _SHARE:
-            return
-        importer, seconds = heaviest.module, heaviest.seconds
-        left.remove(heaviest)
-        yield importer, seconds
-
-
-def _package(name: str) -> str:
-    return name.partition(".")[0]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
+from flow.authoring import libpq
 from flow.authoring.connection import Connection
 from flow.errors import UsageError
 
@@ -31,19 +32,6 @@ PORTS: Final = {
     "trino": 8080,
 }
 """Where a type listens when the connection names no port."""
-
-_LIBPQ_EXTRAS: Final = frozenset(
-    {
-        "sslmode",
-        "sslrootcert",
-        "sslcert",
-        "sslkey",
-        "options",
-        "target_session_attrs",
-        "gssencmode",
-        "channel_binding",
-    }
-)
 
 
 class Reached(NamedTuple):
@@ -71,16 +59,7 @@ def reach(connection: Connection) -> Reached:
 
 
 def _log_in(connection: Connection) -> str:
-    extra = {key: value for key, value in connection.extra_dejson.items() if key in _LIBPQ_EXTRAS}
-    with psycopg.connect(
-        host=connection.host,
-        port=connection.port,
-        user=connection.login,
-        password=connection.password,
-        dbname=connection.schema,
-        connect_timeout=TIMEOUT,
-        **extra,
-    ) as conn:
+    with psycopg.connect(connect_timeout=TIMEOUT, **libpq.parameters(connection)) as conn:
         conn.execute("select 1")
         return f"logged in to PostgreSQL {conn.info.parameter_status('server_version')}"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from flow.errors import NotFound, UsageError
+from flow.errors import NotFound
 from flow.ops import keyring
 from flow.ops.deployment import Deployment
-from flow.ops.exchange import Existing, Imported, read_object, settle
+from flow.ops.exchange import Existing, Imported, read_object, settle, variables_in
 from flow.ops.suggest import did_you_mean
 from flow.secrets import lookup, names
 from flow.secrets.lookup import FoundVariable
@@ -89,15 +89,8 @@ def export(deployment: Deployment) -> str:
 
 
 def import_(deployment: Deployment, text: str, policy: Existing) -> Imported:
-    """Store the variables of a JSON object, all or none.
-
-    A value is a text, an object with `value` and `description` as an export writes it, or anything
-    else, which is stored as JSON text.
-    """
-    given = {
-        names.check_key(key): _entry(key, value)
-        for key, value in read_object(text, "the file of variables").items()
-    }
+    """Store the variables of a JSON object (`exchange.variables_in`), all or none."""
+    given = variables_in(read_object(text, "the file of variables"))
     with deployment.change("vars.import") as change:
         existing = variables.existing(deployment.conn, list(given))
         written = settle(list(given), existing, policy, "variables")
@@ -108,19 +101,6 @@ def import_(deployment: Deployment, text: str, policy: Existing) -> Imported:
                 variables.set_(deployment.conn, key, keys.encrypt(value), description)
             change.log(key, {"exists": key in existing}, {"exists": True})
     return Imported(written, [key for key in given if key not in written])
-
-
-def _entry(key: str, value: Any) -> tuple[str, str | None]:
-    if isinstance(value, dict) and "value" in value and value.keys() <= {"value", "description"}:
-        description = value.get("description")
-        if description is not None and not isinstance(description, str):
-            raise UsageError(f"variable {key!r}: its description is not text", "write it in quotes")
-        return _text(value["value"]), description
-    return _text(value), None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _near(conn: Conn, key: str, otherwise: str) -> str:

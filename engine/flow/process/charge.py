@@ -15,8 +15,6 @@ from flow.process.messages import (
     Finished,
     FromChild,
     Outcome,
-    Parsed,
-    Rendered,
     ToChild,
 )
 from flow.process.wire import Line
@@ -123,7 +121,7 @@ class Charge:
         for message in messages:
             if isinstance(message, Finished):
                 self._finished = message
-            elif not isinstance(message, Outcome | Rendered | Parsed):
+            elif not isinstance(message, Result):
                 passed_on.append(ChildMessage(self.job_id, message))
             elif self._result is None:
                 self._result = message

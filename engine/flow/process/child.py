@@ -24,7 +24,7 @@ import msgspec
 from flow import faults
 from flow.process import finish, prctl
 from flow.process.channel import Channel
-from flow.process.jobs import CallbackJob, Job, ParseJob, RenderJob, TaskJob
+from flow.process.jobs import CallbackJob, Job, MeasureJob, ParseJob, RenderJob, TaskJob
 from flow.process.messages import Outcome
 from flow.process.wire import receive_descriptors
 
@@ -35,6 +35,7 @@ ENTRIES: Final[Entries] = {
     TaskJob: "flow.process.task:run_task",
     CallbackJob: "flow.process.callback:run_callback",
     RenderJob: "flow.process.render:run_render",
+    MeasureJob: "flow.process.measure:run_measure",
     ParseJob: "flow.process.parse:run_parse",
 }
 

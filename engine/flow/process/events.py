@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flow.process.memory import Shortage
-from flow.process.messages import FromChild, Outcome, Parsed, Rendered
+from flow.process.messages import FromChild, Measured, Outcome, Parsed, Rendered
 
-Result = Outcome | Rendered | Parsed
+Result = Outcome | Rendered | Measured | Parsed
 """A child's last word on its job."""
 
 

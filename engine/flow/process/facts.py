@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.authoring.dag_run import DagRun, RunDates
 from flow.authoring.operator import BaseOperator
 from flow.authoring.task_instance import Stamps, TaskInstance
-from flow.process.jobs import CallbackJob, RenderJob, RunInfo, TaskJob
+from flow.process.jobs import CallbackJob, MeasureJob, RenderJob, RunInfo, TaskJob
 
 
 def dag_run_of(run: RunInfo) -> DagRun:
@@ -27,7 +27,7 @@ def dag_run_of(run: RunInfo) -> DagRun:
 
 
 def task_instance_of(
-    job: TaskJob | CallbackJob | RenderJob, task: BaseOperator, received: float
+    job: TaskJob | CallbackJob | RenderJob | MeasureJob, task: BaseOperator, received: float
 ) -> TaskInstance:
     """The try that a job is about. `received` is in seconds of CLOCK_MONOTONIC."""
     return TaskInstance(

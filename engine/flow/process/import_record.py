@@ -21,9 +21,10 @@ from typing import Final
 
 from flow.process.messages import ImportTime
 
-_INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _MOST: Final = 10
 """Modules whose times are told, the slowest ones."""
+_MOST_OF_ALL: Final = 200
 _LEAST: Final = 0.01
 """Seconds below which nobody is to blame."""
 
@@ -50,10 +51,13 @@ class ImportRecord:
                 return spec
         return None
 
-    def times(self) -> tuple[ImportTime, ...]:
-        """The slowest imports that lead from one package into another, slowest first."""
-        slow = [one for one in self._times if one.seconds >= _LEAST and _is_border(one)]
-        return tuple(sorted(slow, key=lambda one: -one.seconds)[:_MOST])
+    def times(self, *, every: bool = False) -> tuple[ImportTime, ...]:
+        """The slowest imports that lead from one package into another, slowest first.
+
+        With `every` also those within a package, and more of them.
+        """
+        slow = [one for one in self._times if one.seconds >= _LEAST and (every or is_border(one))]
+        return tuple(sorted(slow, key=lambda one: -one.seconds)[: _MOST_OF_ALL if every else _MOST])
 
     def local_modules(self, root: str, but: str) -> dict[str, str]:
         """Modules of the user's own: those whose file is in the DAG folder and is not installed.
@@ -64,7 +68,7 @@ class ImportRecord:
         found = {}
         for name, file in sorted({**dict(self._appeared()), **self.origins}.items()):
             path = os.path.realpath(file)
-            inside = path.startswith(root + os.sep) and not any(p in path for p in _INSTALLED)
+            inside = path.startswith(root + os.sep) and not any(p in path for p in INSTALLED)
             if file != but and inside:
                 found[name] = path
         return found
@@ -118,6 +122,6 @@ def recording() -> Iterator[ImportRecord]:
         sys.meta_path.remove(record)
 
 
-def _is_border(one: ImportTime) -> bool:
+def is_border(one: ImportTime) -> bool:
     """Whether an import leads into another package: pandas is to blame, not all that is in it."""
     return one.name.partition(".")[0] != one.importer.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What a process that runs user code is told to do: one job, of one of four kinds.
+"""What a process that runs user code is told to do: one job, of one of five kinds.
 
 Values of users (params) travel as JSON text, so that the supervisor never builds a user's object.
 """
@@ -49,6 +49,8 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     """Largest XCom that the try may push, in bytes of JSON; None: as large as a message can be."""
     pin: Pin | None = None
     """The code that it must find; None: it takes what there is."""
+    terminal: str | None = None
+    """Device on which a debugger is opened when the try fails; None: it just fails."""
     env: dict[str, str] = {}
     """Added to the child's environment (marker of the try, FLOW_CTX_*)."""
 
@@ -88,6 +90,20 @@ class RenderJob(msgspec.Struct, frozen=True, kw_only=True, tag="render", omit_de
     None: they go where the zygote's go."""
 
 
+class MeasureJob(msgspec.Struct, frozen=True, kw_only=True, tag="measure", omit_defaults=True):
+    """Measure what a task has declared to write (`flow.process.measure`)."""
+
+    run: RunInfo
+    task_id: str
+    map_path: tuple[int, ...] = ()
+    try_number: int = 1
+    max_tries: int = 0
+    file: str
+    root: str = ""
+    timezone: str = "UTC"
+    log: str
+
+
 class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defaults=True):
     """Import one DAG file and report the DAGs it defines."""
 
@@ -104,6 +120,8 @@ class ParseJob(msgspec.Struct, frozen=True, kw_only=True, tag="parse", omit_defa
     timeout: float | None = None
     """Seconds after which the supervisor stops the import, and of CPU that each of its processes
     may use; None: no limit."""
+    observe: bool = False
+    """Tell also what the import does beside defining DAGs, and the time of every module."""
 
 
-Job = TaskJob | CallbackJob | RenderJob | ParseJob
+Job = TaskJob | CallbackJob | RenderJob | MeasureJob | ParseJob

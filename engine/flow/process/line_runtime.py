@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from flow.authoring.runtime import FoundXCom, PreviousSuccess
 from flow.errors import FlowError, NotFound, ProtocolError
@@ -28,6 +29,10 @@ from flow.process.messages import (
     Value,
     XComs,
 )
+
+VARIABLE_READ: Final = "flow.variable_read"
+CONNECTION_READ: Final = "flow.connection_read"
+"""Audit events, for whoever observes an import (`flow.process.deeds`)."""
 
 A = TypeVar("A")
 
@@ -85,6 +90,7 @@ class LineRuntime:
 
     def get_variable(self, key: str) -> str:
         """Text of a variable."""
+        sys.audit(VARIABLE_READ, key)
         missing = NotFound(
             f"variable {key!r} does not exist", f"make it: flow vars set {key} VALUE"
         )
@@ -104,6 +110,7 @@ class LineRuntime:
 
     def get_connection(self, conn_id: str) -> str:
         """A connection in its JSON form."""
+        sys.audit(CONNECTION_READ, conn_id)
         missing = NotFound(
             f"connection {conn_id!r} does not exist", f"make it: flow conns add {conn_id} --uri URI"
         )

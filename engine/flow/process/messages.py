@@ -199,6 +199,37 @@ class Rendered(Message, frozen=True, tag="rendered"):
     """One line why the fields cannot be rendered; then `fields` is empty."""
 
 
+class Figures(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What something holds, as figures that are equal when the content is."""
+
+    count: int
+    """Files of a tree, rows of a table."""
+    bytes: int | None = None
+    """Size of all files; None for a table."""
+    digest: str
+    """Of the content, in hexadecimal."""
+
+
+class Measure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One outlet of a task: what is there now."""
+
+    name: str
+    """The outlet, rendered, for people."""
+    figures: Figures | None = None
+    """None: nothing is there, or it cannot be measured."""
+    error: str | None = None
+    """One line why it cannot be measured."""
+
+
+class Measured(Message, frozen=True, tag="measured"):
+    """Answer of a measure job."""
+
+    outlets: tuple[Measure, ...] = ()
+    """In the order of the file."""
+    error: str | None = None
+    """One line why the outlets cannot be looked at; then there are none."""
+
+
 class Evaluated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a timetable of the user's own says about the intervals to come."""
 
@@ -221,6 +252,20 @@ class ImportTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The module that imported it; "": the DAG file."""
 
 
+class Deed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that a file did to the world, or read of it, while it was imported."""
+
+    kind: str
+    """network · process · read · write · variable · connection."""
+    target: str
+    """Address, command, path, key or id."""
+    file: str
+    """The user's file whose code did it; "" where only a thread of a library is to be seen."""
+    line: int = 0
+    through: str = ""
+    """The installed module that did it while it was imported itself."""
+
+
 class Parsed(Message, frozen=True, tag="parsed"):
     """Answer of a parse job."""
 
@@ -230,6 +275,10 @@ class Parsed(Message, frozen=True, tag="parsed"):
     """Line of the file where each DAG is made, beside `specs`."""
     error: str | None = None
     """One-line import error; then `specs` is empty."""
+    error_code: str = ""
+    """`code` of an error of Flow's own; "" for any other."""
+    nearest: str | None = None
+    """The name that was probably meant, of an observed import that lacks one."""
     error_line: int | None = None
     traceback: str | None = None
     evaluated: tuple[Evaluated, ...] = ()
@@ -243,6 +292,8 @@ class Parsed(Message, frozen=True, tag="parsed"):
     """The modules that took longest, slowest first."""
     seconds: float = 0.0
     """Time of the import."""
+    deeds: tuple[Deed, ...] = ()
+    """Of an observed import: what it did beside defining DAGs."""
 
 
 # ── job line: supervisor → child ─────────────────────────────────────────────────────────────────
@@ -313,6 +364,7 @@ FromChild = (
     | GetSchedulePosition
     | StillCounts
     | Rendered
+    | Measured
     | Parsed
 )
 ToChild = Done | Refused | Value | XComs | PreviousRun | SchedulePosition

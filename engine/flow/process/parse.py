@@ -13,9 +13,10 @@ import msgspec
 from flow.authoring import runtime
 from flow.authoring.dag import DAG
 from flow.authoring.serialise import to_spec
-from flow.errors import ProtocolError
+from flow.errors import FlowError, ProtocolError
 from flow.graph import encode
-from flow.process import ahead, import_limits, output, trace
+from flow.process import ahead, import_limits, nearest, output, trace
+from flow.process.deeds import observing
 from flow.process.import_record import recording
 from flow.process.jobs import ParseJob
 from flow.process.line_runtime import JobLine, LineRuntime
@@ -50,7 +51,11 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
     lines: list[int] = []
     error: BaseException | None = None
     made: int | None = None
-    with warnings.catch_warnings(record=True) as caught, recording() as record:
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        recording() as record,
+        observing(job) as deeds,
+    ):
         warnings.simplefilter("default")
         try:
             for dag, made in load_file(job.file, job.root, job.timezone).collection:
@@ -61,7 +66,7 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
             error = raised
     seconds = time.monotonic() - started
     modules = record.local_modules(job.root, but=job.file)
-    imports = record.times()
+    imports = record.times(every=job.observe)
     said = _warnings(caught, job)
     if error is None:
         parsed = Parsed(
@@ -71,10 +76,13 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
             modules=modules,
             imports=imports,
             seconds=seconds,
+            deeds=tuple(deeds),
         )
         return parsed, dags
     failed = Parsed(
         error=trace.with_place(error, job.file, job.root),
+        error_code=error.code if isinstance(error, FlowError) else "",
+        nearest=nearest.meant(error) if job.observe else None,
         # What is wrong with a finished graph came through no line of the file's.
         error_line=trace.line_in(error, job.file) or made,
         traceback=trace.user_traceback(error),
@@ -83,6 +91,7 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
         lacked=trace.lacked_modules(error),
         imports=imports,
         seconds=seconds,
+        deeds=tuple(deeds),
     )
     return failed, []
 

@@ -82,7 +82,7 @@ def attempt(job: TaskJob, received: float, stop: Stop, line: JobLine) -> Outcome
         return _not_loaded(job, error)
     os.environ["FLOW_CTX_DAG_OWNER"] = task.owner
     ti = task_instance_of(job, task, received)
-    return _Attempt(task, ti, task_context(ti), stop, loaded).run()
+    return _Attempt(task, ti, task_context(ti), stop, loaded, job.terminal).run()
 
 
 def _tell_environment(job: TaskJob) -> None:
@@ -178,12 +178,14 @@ class _Attempt:
         context: Context,
         stop: Stop,
         loaded: LoadedFile,
+        terminal: str | None,
     ) -> None:
         self._task = task
         self._ti = ti
         self._context = context
         self._stop = stop
         self._loaded = loaded
+        self._terminal = terminal
         self._ended = 0.0
 
     def run(self) -> Outcome:
@@ -210,8 +212,19 @@ class _Attempt:
         except Stopped:
             raise
         except BaseException as error:
-            ended = self._ended or time.monotonic()
-            return _judge(error, ended)
+            end = _judge(error, self._ended or time.monotonic())
+            self._look_around(end)
+            return end
+
+    def _look_around(self, end: _End) -> None:
+        """Let whoever sits at the terminal look at a failure."""
+        if self._terminal is None or end.state is not TaskState.FAILED or end.error is None:
+            return
+        # Only when the supervisor has answered, which shows what the task has said until now first.
+        if runtime.current().counts(failed=True):
+            from flow.process.post_mortem import look_around  # no other try needs pdb
+
+            look_around(end.error, self._terminal)
 
     def _execute(self) -> Any:
         task, context = self._task, self._context

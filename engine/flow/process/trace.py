@@ -101,10 +101,16 @@ def lacked_modules(error: BaseException) -> tuple[str, ...]:
     return tuple(names)
 
 
+def lacked_name(error: ImportError) -> str | None:
+    """The `name` that `from package import name` did not find."""
+    found = _NO_NAME.match(str(error))
+    return found[1] if found else None
+
+
 def _name_not_found(error: ImportError) -> str | None:
     """What `from package import name` lacked, if it may be a module: `package.name`."""
-    found = _NO_NAME.match(str(error))
-    return f"{error.name}.{found[1]}" if found and error.name else None
+    name = lacked_name(error)
+    return f"{error.name}.{name}" if name and error.name else None
 
 
 def _chain(

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from flow.errors import FlowError, InvalidDag
+from flow.errors import DuplicateId, FlowError
 from flow.graph import DagSpec, decode, encode, spec_hash
 from flow.graph.check import check
 from flow.process.events import JobEnded
@@ -110,7 +110,7 @@ def _dags(parsed: Parsed) -> Iterator[ImportedDag]:
     for body, line in zip(parsed.specs, parsed.lines, strict=True):
         spec = check(decode(body))
         if spec.dag_id in seen:
-            raise InvalidDag(
+            raise DuplicateId(
                 f"DAG {spec.dag_id!r} is defined twice in this file",
                 "give each DAG an id of its own",
             )

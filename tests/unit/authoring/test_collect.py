@@ -101,8 +101,9 @@ def test_one_id_twice_names_both_lines(folder: Path) -> None:
 
 
 def test_a_dag_function_that_is_never_called_is_a_warning(folder: Path) -> None:
-    with pytest.warns(AuthoringWarning, match=r"one.py:2: the @dag function etl is never called"):
+    with pytest.warns(AuthoringWarning, match="the @dag function etl is never called") as told:
         load_text(folder, "from flow import dag\n@dag\ndef etl(): ...\n")
+    assert [(one.filename, one.lineno) for one in told] == [(f"{folder}/one.py", 2)]
 
 
 def test_a_task_that_gets_its_dag_later_is_no_mistake(folder: Path) -> None:

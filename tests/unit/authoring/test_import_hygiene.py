@@ -17,6 +17,8 @@ NAMES = [
     "Label",
     "Param",
     "TaskGroup",
+    "File",
+    "Table",
     "TriggerRule",
     "Variable",
     "XComArg",

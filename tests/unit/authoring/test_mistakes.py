@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flow.authoring.serialise import to_spec
-from flow.errors import AuthoringError, InvalidDag, UnsupportedArgument
+from flow.errors import AuthoringError, DuplicateId, InvalidDag, UnsupportedArgument
 from support.dag_files import load_text
 
 HEAD = """
@@ -33,6 +33,7 @@ alien = EmptyOperator(task_id="alien", dag=other)
 LINE = HEAD.strip().count("\n") + 2
 
 UNSUPPORTED, INVALID, AUTHORING = UnsupportedArgument, InvalidDag, AuthoringError
+TWICE = DuplicateId
 
 # What stands in line `LINE` (inside `with dag:` in the first table): the error, words of its
 # message, words of its hint.
@@ -66,7 +67,10 @@ IN_DAG = [
         "start_from_trigger=0",
         "remove it",
     ),
-    ("EmptyOperator(task_id='t', outlets=['x'])", UNSUPPORTED, "outlets=['x']", ""),
+    ("EmptyOperator(task_id='t', outlets=['x'])", UNSUPPORTED, "outlets=['x']", "File(path)"),
+    ("File('')", INVALID, "path of a File", ""),
+    ("Table('shop', 7)", INVALID, "name of a Table", ""),
+    ("Table('shop', 'orders', ignore='id')", INVALID, "a list of columns", "ignore=['id']"),
     (
         "EmptyOperator(task_id='t', email='x@example.com')",
         UNSUPPORTED,
@@ -93,12 +97,12 @@ IN_DAG = [
     ),
     (
         "EmptyOperator(task_id='a')",
-        INVALID,
+        TWICE,
         "task_id 'a' is taken in DAG 'd' by a task made at",
         "id of its own",
     ),
-    ("EmptyOperator(task_id='g')", INVALID, "taken in DAG 'd' by a task group made at", ""),
-    ("TaskGroup('a')", INVALID, "group_id 'a' is taken in DAG 'd' by a task made at", ""),
+    ("EmptyOperator(task_id='g')", TWICE, "taken in DAG 'd' by a task group made at", ""),
+    ("TaskGroup('a')", TWICE, "group_id 'a' is taken in DAG 'd' by a task made at", ""),
     ("TaskGroup('x.y')", INVALID, "contains a dot", "nested"),
     (
         "TaskGroup('x', retries=2)",
@@ -245,7 +249,7 @@ OUTSIDE = [
         "fixed offset 5:30:00",
         "zoneinfo",
     ),
-    ("DAG('d')", INVALID, "DAG 'd' was made before, in line 14", "id of its own"),
+    ("DAG('d')", TWICE, "DAG 'd' was made before, in line 14", "id of its own"),
     ("TaskGroup('x')", INVALID, "task group 'x' does not belong to a DAG", "with DAG"),
     ("EmptyOperator(task_id='lost')", INVALID, "task 'lost' does not belong to a DAG", "with DAG"),
     ("task(f)(1)", INVALID, "task 'f' does not belong to a DAG", "with DAG"),

@@ -105,7 +105,7 @@ def test_a_file_without_dags_is_no_error(root: Path) -> None:
         ("from flow import DAG\nDAG('d', schedul='@daily')", "UnsupportedArgument: ", 2),
         (
             "from flow import DAG\nDAG('a')\nDAG('b')\nDAG('a')\n",
-            "InvalidDag: ",
+            "DuplicateId: ",
             4,
         ),
         ("x = '\\ud800'.encode()", "UnicodeEncodeError: ", 1),

@@ -5,22 +5,31 @@ process a try, the same decision function, the same rules of what an ended proce
 a store would keep (states, XComs, variables, connections) is held in memory.
 """
 
+from flow.ops.rehearsal.definition import ImportFailed
 from flow.ops.rehearsal.news import (
+    Again,
     Began,
+    Contents,
     News,
+    OutputResult,
     Result,
     Said,
     TaskResult,
     TryEnded,
     TryResult,
+    Verdict,
     Warned,
 )
 from flow.ops.rehearsal.rehearse import Settings, rehearse
 from flow.ops.rehearsal.request import Request
 
 __all__ = [
+    "Again",
     "Began",
+    "Contents",
+    "ImportFailed",
     "News",
+    "OutputResult",
     "Request",
     "Result",
     "Said",
@@ -28,6 +37,7 @@ __all__ = [
     "TaskResult",
     "TryEnded",
     "TryResult",
+    "Verdict",
     "Warned",
     "rehearse",
 ]

@@ -31,9 +31,15 @@ class Source(NamedTuple):
 
 
 class ImportFailed(FlowError):
-    """A DAG file cannot be imported."""
+    """A DAG file cannot be imported. `line` is where, if one line is to blame."""
 
     code = "import_error"
+
+    def __init__(self, file: Path, line: int | None, error: str) -> None:
+        place = f", line {line}" if line else ""
+        super().__init__(f"{file}{place}: {error}", "mend the file, then test it again")
+        self.file = file
+        self.line = line
 
 
 class Import:
@@ -87,10 +93,7 @@ class Import:
             if found.traceback:
                 told = found.traceback.rstrip("\n").encode("utf-8", "backslashreplace")
                 yield Said(self._source.file.name, "".join(readable([told, b"\n"])))
-            line = f", line {found.line}" if found.line else ""
-            raise ImportFailed(
-                f"{self._source.file}{line}: {found.error}", "mend the file, then test it again"
-            )
+            raise ImportFailed(self._source.file, found.line, found.error)
         self.dags = found
 
 
@@ -108,16 +111,16 @@ def choose(dags: Sequence[ImportedDag], target: Target) -> DagSpec:
                 f"{target.file} defines {len(ids)} DAGs: {', '.join(sorted(ids))}",
                 f"name one: flow test {target.file.name}:{min(ids)}",
             )
-        return _complete(dags[0])
+        return complete(dags[0])
     if target.dag_id not in ids:
         otherwise = f"it defines {', '.join(sorted(ids))}"
         raise NotFound(
             f"{target.file} defines no DAG {target.dag_id!r}",
             did_you_mean(target.dag_id, ids, otherwise),
         )
-    return next(_complete(dag) for dag in dags if dag.spec.dag_id == target.dag_id)
+    return next(complete(dag) for dag in dags if dag.spec.dag_id == target.dag_id)
 
 
-def _complete(dag: ImportedDag) -> DagSpec:
+def complete(dag: ImportedDag) -> DagSpec:
     """The spec, with what its timetable has just said where that is one of the user's own."""
     return with_rows(dag.spec, dag.evaluation.rows) if dag.evaluation is not None else dag.spec

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from flow.authoring.connection import Connection, connection_from_env_value
 from flow.authoring.task_instance import RETURN_VALUE
@@ -31,17 +32,26 @@ from flow.process.messages import (
 from flow.secrets import names
 
 
+class Stored(NamedTuple):
+    """What stands in for the store of a deployment (`[test]` in `flow.toml`)."""
+
+    variables: Mapping[str, str]
+    connections: Mapping[str, Connection]
+
+
 @dataclass(slots=True)
 class Memory:
     """Variables, connections and XComs of one run.
 
     A variable is what was given for the rehearsal, else what the environment says, else what the
-    run itself has set: as for a worker, where the environment comes before the store.
+    run itself has set, else what is stored: as for a worker, where the environment comes before
+    the store.
     """
 
     environ: Mapping[str, str]
     variables: dict[str, str]
     connections: Mapping[str, Connection]
+    stored: Stored = field(default_factory=lambda: Stored({}, {}))
     dag_id: str = ""
     run_id: str = ""
     _given: frozenset[str] = field(init=False)
@@ -50,6 +60,7 @@ class Memory:
 
     def __post_init__(self) -> None:
         self._given = frozenset(self.variables)
+        self.variables = {**self.stored.variables, **self.variables}
 
     def begin_try(self, task_id: str) -> None:
         """Forget the XComs of the task's tries before: readers see those of the last one."""
@@ -105,9 +116,11 @@ class Memory:
         if conn_id in self.connections:
             return self.connections[conn_id]
         text = self.environ.get(names.connection_in_environment(conn_id), "").strip()
-        if not text:
-            raise NotFound(f"there is no connection {conn_id!r}")
-        return connection_from_env_value(conn_id, text)
+        if text:
+            return connection_from_env_value(conn_id, text)
+        if conn_id in self.stored.connections:
+            return self.stored.connections[conn_id]
+        raise NotFound(f"there is no connection {conn_id!r}")
 
     def _pull(self, message: PullXCom) -> XComs:
         """XComs of this run; no other one exists."""

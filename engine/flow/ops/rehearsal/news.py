@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 
@@ -76,8 +77,49 @@ class TaskResult(NamedTuple):
     tries: list[TryResult]
 
 
+class Again(NamedTuple):
+    """The selected tasks have succeeded and are run a second time, for the same interval."""
+
+    task_ids: list[str]
+
+
+class Verdict(StrEnum):
+    """What two runs of a task say about one of its outlets."""
+
+    SAME = "same"
+    """Both runs left the same: a retry does no harm."""
+    DIFFERS = "differs"
+    """The second run left something else."""
+    FAILED = "failed"
+    """The second run of the task failed, or the outlet cannot be measured."""
+    NOTHING = "nothing"
+    """There is nothing to compare, so nothing is proven."""
+
+
+class OutputResult(NamedTuple):
+    """An outlet of a task after both runs. `output` is null where the task has declared none."""
+
+    dag_id: str
+    task_id: str
+    output: str | None
+    verdict: Verdict
+    before: Contents | None
+    """After the first run; null where there was nothing."""
+    after: Contents | None
+    reason: str | None
+    """One line that says more than the verdict."""
+
+
+class Contents(NamedTuple):
+    """What an outlet held. `amount` is of files or rows; `size_bytes` is null for tables."""
+
+    amount: int
+    size_bytes: int | None
+    digest: str
+
+
 class Result(NamedTuple):
-    """The run as a whole; its tasks upstream first."""
+    """The run as a whole; its tasks upstream first. Of two runs it is the last one."""
 
     dag_id: str
     run_id: str
@@ -92,6 +134,14 @@ class Result(NamedTuple):
     ended_at: datetime
     conf: dict[str, Any]
     tasks: list[TaskResult]
+    outputs: list[OutputResult]
+    """What two runs left; empty where there was one."""
+    idempotent: bool | None
+    """Whether two runs left the same; null where there was one."""
+    file: str
+    """Absolute path of the DAG file."""
+    line: int
+    """Where it makes the DAG."""
 
 
-News = Began | Said | Warned | TryEnded | Result
+News = Began | Again | Said | Warned | TryEnded | Result

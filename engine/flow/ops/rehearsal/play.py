@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from flow.decide import NO_PAST, RunFacts, TaskStop, View, deadline, decide, lost, orphaned_callback
 from flow.errors import ProtocolError
 from flow.graph import Graph
+from flow.ops.rehearsal.admission import admit
 from flow.ops.rehearsal.definition import Source
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
@@ -32,6 +33,8 @@ class Script(NamedTuple):
     graph: Graph
     source: Source
     run: RunInfo
+    line: int
+    """Where the file makes the DAG."""
 
 
 class Pace(NamedTuple):
@@ -41,6 +44,10 @@ class Pace(NamedTuple):
     kill_grace: float
     wait: bool = True
     """Whether retry delays are waited for."""
+    pools: Mapping[str, int] = {}
+    """Slots by pool; one that is not named has no limit."""
+    terminal: str | None = None
+    """Device on which failures are looked at; then nothing has a time limit."""
 
 
 @dataclass(slots=True)
@@ -73,7 +80,7 @@ class Play:
         self.verdict: RunState | None = None
         self.reason: str | None = None
         self.interrupted = False
-        self._deadline = deadline(graph.spec, run.started_at)
+        self._deadline = deadline(graph.spec, run.started_at) if pace.terminal is None else None
         self._jobs: dict[int, _Trying | _Calling] = {}
 
     def news(self) -> Iterator[News]:
@@ -143,9 +150,7 @@ class Play:
         if self.interrupted:
             return
         limit = min(self._pace.parallel, self._script.graph.spec.max_active_tasks)
-        ready = [part for part in self.parts.values() if part.state is TaskState.SCHEDULED]
-        ready.sort(key=lambda part: -part.spec.priority)
-        for part in ready[: max(0, limit - len(self._jobs))]:
+        for part in admit(self.parts.values(), limit - len(self._jobs), self._pace.pools):
             part.begin(datetime.now(UTC))
             self._memory.begin_try(part.task_id)
             self._jobs[self._stage.start(self._try_job(part))] = _Trying(part)
@@ -200,7 +205,7 @@ class Play:
         job = self._jobs[job_id]
         if isinstance(job, _Trying):
             job.part.pid = pid
-            if job.part.execution_timeout is not None:
+            if job.part.execution_timeout is not None and self._pace.terminal is None:
                 job.deadline = time.monotonic() + job.part.execution_timeout
 
     def _answer(self, question: ChildMessage) -> None:
@@ -260,6 +265,7 @@ class Play:
             root=str(self._script.source.root),
             timezone=self._script.source.timezone,
             log="",  # the stage's to say
+            terminal=self._pace.terminal,
         )
 
     def _call_back_for_task(self, part: Part, kind: str, try_number: int) -> None:

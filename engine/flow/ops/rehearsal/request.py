@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from flow.authoring.connection import Connection, connection_from_env_value
 from flow.errors import NotFound, UsageError
+from flow.ops.exchange import connections_in, read_object, variables_in
 from flow.secrets import names
 
 
@@ -22,6 +23,14 @@ class Request(NamedTuple):
     """KEY=VALUE each."""
     connections: Sequence[str] = ()
     """ID=URI each, or ID={JSON}."""
+    variables_file: str | None = None
+    """JSON text as `flow vars export` writes it."""
+    connections_file: str | None = None
+    """JSON text as `flow conns export` writes it."""
+    pools: Sequence[str] = ()
+    """NAME=SLOTS each."""
+    idempotent: bool = False
+    """Whether to run the tasks twice and compare what they leave."""
 
 
 class Target(NamedTuple):
@@ -44,6 +53,21 @@ def target(text: str) -> Target:
     return Target(file.resolve(), dag_id or None)
 
 
+def given_variables(request: Request) -> dict[str, str]:
+    """Variables by key, those given one by one before those of the file.
+
+    Raises `UsageError` for what is not KEY=VALUE or no export.
+    """
+    text = request.variables_file
+    stored = read_object(text, "the file of variables") if text is not None else {}
+    return {**texts_of(stored), **variables(request.variables)}
+
+
+def texts_of(stored: Mapping[str, object]) -> dict[str, str]:
+    """The values of variables as an export or `flow.toml` has them. Raises `UsageError`."""
+    return {key: variable.value for key, variable in variables_in(stored).items()}
+
+
 def variables(texts: Sequence[str]) -> dict[str, str]:
     """Variables by key. Raises `UsageError` for what is not KEY=VALUE."""
     found = {}
@@ -53,6 +77,27 @@ def variables(texts: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--var {text!r} has no value", "write --var KEY=VALUE")
         found[names.check_key(key)] = value
     return found
+
+
+def pools(request: Request) -> dict[str, int]:
+    """Slots by pool. Raises `UsageError` for what is not NAME=SLOTS."""
+    found = {}
+    for text in request.pools:
+        name, _, slots = text.rpartition("=")
+        if not name or not slots.isdecimal():
+            raise UsageError(f"--pool {text!r} has no number of slots", "write --pool NAME=SLOTS")
+        found[name] = int(slots)
+    return found
+
+
+def given_connections(request: Request) -> dict[str, Connection]:
+    """Connections by id, those given one by one before those of the file.
+
+    Raises `UsageError`, which never quotes what may hold a password.
+    """
+    text = request.connections_file
+    stored = read_object(text, "the file of connections") if text is not None else {}
+    return {**connections_in(stored), **connections(request.connections)}
 
 
 def connections(texts: Sequence[str]) -> dict[str, Connection]:

@@ -27,6 +27,11 @@ def answer(conn: Conn, message: FromChild, read: Read) -> ToChild:
     if isinstance(message, GetSchedulePosition):
         last, cursor = dag_intervals.position(conn, message.dag_id)
         return SchedulePosition(last=None if last is None else last[:2], cursor=cursor)
+    return refuse(message)
+
+
+def refuse(message: FromChild) -> Refused:
+    """The answer to what no import may ask for."""
     return Refused(
         error=f"{type(message).__name__} is not possible while a DAG file is imported: "
         "do it in a task"

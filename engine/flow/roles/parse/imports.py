@@ -67,7 +67,8 @@ class Imports:
     """A host and what it imports. One readable descriptor, for the loop's selector.
 
     `timezone` is that of DAGs whose start date names none. `keep` names processes that may have
-    moved up to this one and are no leftovers of an import.
+    moved up to this one and are no leftovers of an import. `observe` has every import tell what it
+    does beside defining DAGs.
     """
 
     def __init__(
@@ -77,8 +78,11 @@ class Imports:
         user: TaskUser | None = None,
         keep: Callable[[], Collection[int]] = tuple,
         timezone: str = "UTC",
+        *,
+        observe: bool = False,
     ) -> None:
         self._timezone = timezone
+        self._observe = observe
         self._limits = limits
         self._user = user
         self._scratch = Scratch()
@@ -106,6 +110,7 @@ class Imports:
                 log=str(tail.path),
                 memory=self._limits.memory,
                 timeout=self._limits.timeout,
+                observe=self._observe,
             )
         )
         self._selector.register(tail, selectors.EVENT_READ, tail)
@@ -155,10 +160,12 @@ class Imports:
                     one.gave_way = True
                     self.host.stop(job_id, grace=0.0)
 
-    def next_deadline(self, slow: float) -> float | None:
+    def next_deadline(self, slow: float | None = None) -> float | None:
         """When `stop_overdue` has something to do, or `give_way` of so many seconds."""
         alive = [one for one in self._running.values() if not (one.overdue or one.gave_way)]
-        moments = [one.deadline if one.slow else one.started + slow for one in alive]
+        moments = [
+            one.deadline if slow is None or one.slow else one.started + slow for one in alive
+        ]
         return min(moments, default=None)
 
     def close(self) -> None:

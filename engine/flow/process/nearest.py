@@ -1,0 +1,62 @@
+"""The name that an import error is nearest to: what somebody probably meant to write."""
+
+from __future__ import annotations
+
+import difflib
+import pkgutil
+import sys
+from collections.abc import Iterable
+from typing import Final
+
+from flow.process.trace import lacked_name
+
+_LIKENESS: Final = 0.75
+
+
+def meant(error: BaseException) -> str | None:
+    """The nearest name that is there, for a module, attribute or variable that is not."""
+    if isinstance(error, ModuleNotFoundError):
+        return _module(error.name) if error.name else None
+    if isinstance(error, ImportError):
+        name = lacked_name(error)
+        return _nearest(name, vars(sys.modules[error.name])) if name and error.name else None
+    if isinstance(error, AttributeError):
+        return _attribute(error)
+    return _variable(error) if isinstance(error, NameError) else None
+
+
+def _module(name: str) -> str | None:
+    package, dot, last = name.rpartition(".")
+    if not dot:
+        top = (module.name for module in pkgutil.iter_modules())
+        return _nearest(last, {*sys.stdlib_module_names, *top})
+    places = getattr(sys.modules.get(package), "__path__", None)
+    if places is None:
+        return None
+    found = _nearest(last, (module.name for module in pkgutil.iter_modules(places)))
+    return f"{package}.{found}" if found else None
+
+
+def _attribute(error: AttributeError) -> str | None:
+    try:
+        names = dir(error.obj)
+    except Exception:
+        return None  # an object of the user's own, which may do anything
+    return _nearest(error.name, names) if error.name else None
+
+
+def _variable(error: NameError) -> str | None:
+    """The nearest name where the error was raised."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    if place is None or not error.name:
+        return None
+    frame = place.tb_frame
+    return _nearest(error.name, {*frame.f_locals, *frame.f_globals, *frame.f_builtins})
+
+
+def _nearest(name: str, names: Iterable[str]) -> str | None:
+    known = sorted(one for one in names if not one.startswith("_"))
+    found = difflib.get_close_matches(name, known, 1, _LIKENESS)
+    return found[0] if found else None
