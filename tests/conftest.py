@@ -21,6 +21,7 @@ from pgbouncer import pooler  # noqa: E402, F401 - a fixture for everybody
 from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
     connection,
     database,
+    direct,
     pytest_collection_finish,
     server,
 )

@@ -145,13 +145,18 @@ def server(pytestconfig: pytest.Config) -> PostgresServer:
 
 
 @pytest.fixture
-def database(server: PostgresServer, pooler: PgBouncer | None) -> Iterator[str]:
-    """The DSN of a fresh, migrated database."""
+def direct(server: PostgresServer) -> Iterator[str]:
+    """The DSN of a fresh, migrated database, past any pooler."""
     name = server.create()
-    direct = server.of(name)
+    yield server.of(name)
+    server.drop(name)
+
+
+@pytest.fixture
+def database(direct: str, pooler: PgBouncer | None) -> Iterator[str]:
+    """The DSN of the fresh database, through the pooler where there is one."""
     yield direct if pooler is None else pooler.before(direct)
     left = [] if pooler is None else pooler.left_behind(direct)
-    server.drop(name)
     assert left == [], "session state, which does not last behind a pooler"
 
 

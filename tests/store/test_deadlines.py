@@ -29,9 +29,9 @@ def line(
 
 
 @pytest.fixture
-def dsn(line: StallingProxy, database: str) -> str:
+def dsn(line: StallingProxy, direct: str) -> str:
     """The fresh database through the line."""
-    return make_conninfo(database, host=str(line.folder))
+    return make_conninfo(direct, host=str(line.folder))
 
 
 @pytest.fixture(autouse=True)

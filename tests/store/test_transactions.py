@@ -78,10 +78,10 @@ def test_nothing_is_left_of_a_transaction_without_statements(connection: Conn) -
     assert status(connection) is TransactionStatus.IDLE
 
 
-def test_a_debt_is_paid_with_the_commit(connection: Conn, database: str) -> None:
+def test_a_debt_is_paid_with_the_commit(connection: Conn, direct: str) -> None:
     notifier = Notifier(coalesce=3_600)
     heard: set[str] = set()
-    listener = Listener(database, (WAKE, QUEUED))
+    listener = Listener(direct, (WAKE, QUEUED))
     with closing(listener):
         with (
             pytest.raises(LookupError),
