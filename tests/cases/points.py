@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from flow.process import messages
-from flow.store.notify import QUEUED, STOP, WAKE
+from flow.store.notify import STOP, WAKE
 
 SOURCE: Final = Path(messages.__file__).parents[1]
 """Of the package `flow`."""
@@ -99,8 +99,12 @@ def of_messages() -> set[str]:
 
 
 def of_notifications() -> set[str]:
-    """Points of the notifications that are sent, which are transactions of their own."""
-    return set(around(*(f"notify.{channel}" for channel in (WAKE, QUEUED, STOP))))
+    """Points of the notifications that are transactions of their own.
+
+    Others travel with the commit of what they tell of, between its points; that of what was queued
+    nearly always does.
+    """
+    return set(around(*(f"notify.{channel}" for channel in (WAKE, STOP))))
 
 
 def named() -> set[str]:

@@ -170,7 +170,7 @@ def test_once_comes_again_when_its_run_is_deleted(deployment: Deployment) -> Non
     write_once(deployment, "deleted", STARTS["dated"])
     first = only_run(deployment, "deleted")
     deleted = deployment.ask("runs", "delete", "deleted", first["run_id"], "--yes")
-    assert deleted["comes_again"]
+    assert deleted["come_again"]
     again = only_run(deployment, "deleted")
     assert again["run_id"] == first["run_id"]
     assert moment(again["queued_at"]) > moment(first["queued_at"])

@@ -146,6 +146,22 @@ with DAG("linger", schedule=None):
     linger()
 """
 
+MEASURED = """
+from pathlib import Path
+
+from flow import DAG, File, task
+
+OUTPUT = str(Path(__file__).with_name("output.txt"))
+
+with DAG("measured", schedule=None):
+
+    @task(outlets=[File(OUTPUT)])
+    def write():
+        Path(OUTPUT).write_text("the same")
+
+    write()
+"""
+
 
 @contextmanager
 def recorded() -> Iterator[Deployment]:
@@ -176,6 +192,10 @@ def test_every_message_and_notification_passes_its_points() -> None:
         deployment.wait_for_run("talk", first)
         shown = deployment.flow("tasks", "render", "talk", "talk", first, **variables)
         assert shown.code == 0, shown.err
+        deployment.write("measured.py", MEASURED)
+        file = str(deployment.dags / "measured.py")
+        rehearsed = deployment.flow("test", file, "--idempotent", **variables)
+        assert rehearsed.code == 0, rehearsed.err
         lingering = deployment.run("linger")
         wait_until(lambda: "running" in deployment.states("linger", lingering).values(), "the task")
         deployment.flow("runs", "cancel", "linger", lingering, "--yes", **variables)

@@ -17,7 +17,7 @@ from flow_cli.main import run
 COMMAND = [sys.executable, "-m", "flow_cli"]
 
 WRONG = {
-    ("completon",): "No such command 'completon'. Did you mean 'completion'?\nSee: flow --help\n",
+    ("demmo",): "No such command 'demmo'. Did you mean 'demo'?\nSee: flow --help\n",
     ("config", "shwo"): "No such command 'shwo'. Did you mean 'show'?\nSee: flow config --help\n",
     ("config", "show", "--all-of-it"): (
         "No such option: --all-of-it\nSee: flow config show --help\n"
