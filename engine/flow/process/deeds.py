@@ -75,6 +75,8 @@ class Observer:
     def _note(self, seen: _Seen, place: _Place | None) -> None:
         if place is None or len(self.deeds) >= _MOST:
             return
+        if place.importing and not place.through:
+            return  # Python keeps the bytecode of a module
         if seen.kind == "read" and (place.importing or self._is_known(seen.target)):
             return
         told = (seen.kind, place.file, place.line, place.through)

@@ -24,7 +24,7 @@ UNITS = Path("/etc/systemd/system")
 SCHEDULE, WORK, PARSE = "flow-schedule@1.service", "flow-work@1.service", "flow-parse.service"
 ROLES = (PARSE, SCHEDULE, "flow-schedule@2.service", WORK)
 FLOW = [sys.executable, "-P", "-m", "flow_cli"]
-START_LIMIT, STOP_LIMIT, WATCHDOG = 5, 1, 4
+START_LIMIT, STOP_LIMIT, WATCHDOG = int(limit(5)), 1, int(limit(4))
 """Seconds that the units of this machine get instead of minutes."""
 
 WAITS = "waiting for the database"
@@ -203,7 +203,10 @@ def hang_and_kill() -> None:
     (OUT / "killed").touch()
     until(lambda: state("killed", run_id) == "success", "the run of the killed task")
     say("tried again", tries=tries("killed", run_id, "held"))
-    until(lambda: show(SCHEDULE)["NRestarts"] != "0" and active(SCHEDULE), "the scheduler again")
+    until(
+        lambda: show(SCHEDULE)["NRestarts"] != hung["NRestarts"] and active(SCHEDULE),
+        "the scheduler again",
+    )
     say("hung", before=hung, after=show(SCHEDULE), journal=records(SCHEDULE))
 
 
