@@ -41,7 +41,10 @@ def _extract(folder: Path, reference: str, place: Path) -> Path:
     git(top, "archive", "--format=tar", f"--output={archive}", base, "--", within)
     try:
         with tarfile.open(archive) as packed:
-            packed.extractall(place, filter="tar")
+            # Python has filters from 3.11.4 on; an archive that git has just made needs none.
+            if hasattr(tarfile, "tar_filter"):
+                packed.extraction_filter = tarfile.tar_filter
+            packed.extractall(place)
     except tarfile.TarError as error:
         raise UsageError(
             f"the files of {folder} at {base[:12]} cannot be unpacked: {error}",
