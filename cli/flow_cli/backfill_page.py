@@ -121,6 +121,11 @@ def again(backfill: Backfill) -> str:
     )
 
 
+def goes_on(backfill: Backfill) -> str:
+    """What is told to somebody who stops looking at it."""
+    return f"backfill {backfill.id} goes on; {again(backfill)}"
+
+
 def describe_cancelled(done: CancelledBackfill) -> list[str]:
     """What becomes of its runs and of what waits."""
     lines = [f"{run.run_id}: {run.before} -> {run.after}" for run in done.runs]

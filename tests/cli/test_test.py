@@ -222,7 +222,7 @@ def test_callbacks_run_in_the_task_or_for_a_dead_one(write: Write, rehearse: Reh
     write(
         """
         def say(what):
-            return lambda context: print(f"{what} {context['reason']}")
+            return lambda context: print(what, context["reason"])
         @task(on_failure_callback=say("task failed:"))
         def raises():
             raise ValueError("x")

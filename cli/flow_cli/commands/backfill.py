@@ -148,17 +148,19 @@ def backfill(
 def _start(
     context: typer.Context, printer: Output, wish: Wish, *, follow: bool, yes: bool, dry_run: bool
 ) -> None:
-    from flow.ops import backfilling
+    from flow.ops import backfilling, backfills
     from flow_cli.backfill_page import (
         again,
         describe,
+        goes_on,
         question,
         report_made,
         report_plan,
         tell_notes,
     )
-    from flow_cli.backfill_watch import watch
+    from flow_cli.backfill_progress import follow as show_progress
     from flow_cli.confirm import confirm
+    from flow_cli.detaching import Detaching
 
     confirmed = None
     with opened(context) as deployment:
@@ -170,14 +172,20 @@ def _start(
             printer.message("\n".join(describe(confirmed)))
             tell_notes(printer, confirmed)
             confirm(question(confirmed), yes=yes)
-        made, plan = backfilling.create(deployment, wish, confirmed)
-        if made is None:
-            report_plan(printer, plan)
-            return
-        if confirmed is None:
-            printer.message("\n".join(describe(plan)))
-            tell_notes(printer, plan)
-        ended = watch(printer, deployment, made) if follow else made
+        with Detaching(printer) as detaching:
+            made, plan = backfilling.create(deployment, wish, confirmed)
+            if made is None:
+                report_plan(printer, plan)
+                return
+            if confirmed is None:
+                printer.message("\n".join(describe(plan)))
+                tell_notes(printer, plan)
+            if follow:
+                detaching.goes_on(goes_on(made))
+                steps = backfills.follow(deployment, made.id)
+                ended = show_progress(steps, printer.err).backfill
+            else:
+                ended = made
     report_made(printer, ended)
     if not follow:
         printer.message(again(made))

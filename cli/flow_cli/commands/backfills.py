@@ -99,14 +99,17 @@ def show(
 ) -> None:
     """Show a backfill, and its intervals in their order."""
     from flow.ops import backfills
-    from flow_cli.backfill_page import row_of_backfill
-    from flow_cli.backfill_watch import watch
+    from flow_cli.backfill_page import goes_on, row_of_backfill
+    from flow_cli.backfill_progress import follow as show_progress
+    from flow_cli.detaching import Detaching
 
     printer = Output(output)
     with opened(context) as deployment:
         found = backfills.find(deployment, backfill)
         if follow and found.ended_at is None:
-            watch(printer, deployment, found)
+            with Detaching(printer) as detaching:
+                detaching.goes_on(goes_on(found))
+                show_progress(backfills.follow(deployment, found.id), printer.err)
         details = backfills.show(deployment, found.id)
     row, rows = row_of_backfill(details.backfill), [row_of(one) for one in details.intervals]
     if printer.format is not Format.TEXT:

@@ -122,6 +122,7 @@ def clear(
     from flow.states import TaskState
     from flow_cli.clear_page import describe, question, report
     from flow_cli.confirm import confirm
+    from flow_cli.detaching import Detaching
 
     if only_failed and state:
         raise UsageError(
@@ -150,10 +151,14 @@ def clear(
                 return
             printer.message("\n".join(describe(confirmed)))
             confirm(question(confirmed), yes=yes)
-        done = clearing.clear(deployment, wish, confirmed)
-        report(printer, done, dry_run=False)
-        if wait and not _succeeded(printer, deployment, done):
-            raise typer.Exit(exits.FAILED)
+        with Detaching(printer) as detaching:
+            done = clearing.clear(deployment, wish, confirmed)
+            report(printer, done, dry_run=False)
+            if not wait:
+                return
+            detaching.goes_on(f"they go on; see them with: flow runs list {done.dag_id}")
+            if not _succeeded(printer, deployment, done):
+                raise typer.Exit(exits.FAILED)
 
 
 def _succeeded(printer: Output, deployment: Deployment, done: Clearing) -> bool:
@@ -163,19 +168,13 @@ def _succeeded(printer: Output, deployment: Deployment, done: Clearing) -> bool:
     from flow_cli.progress import progress_bar
 
     succeeded = True
-    try:
-        for run in done.runs:
-            steps = waiting.follow(
-                deployment.conn, find_run(deployment.conn, done.dag_id, run.run_id)
-            )
-            progress = next(steps)
-            with progress_bar(sys.stderr, run.run_id, progress.total) as advance:
-                for progress in steps:
-                    advance(progress.done)
-            state = progress.found.run.state
-            printer.message(f"{done.dag_id} {run.run_id}: {state}")
-            succeeded = succeeded and state == "success"
-    except KeyboardInterrupt:
-        printer.message(f"they go on; see them with: flow runs list {done.dag_id}")
-        raise
+    for run in done.runs:
+        steps = waiting.follow(deployment.conn, find_run(deployment.conn, done.dag_id, run.run_id))
+        progress = next(steps)
+        with progress_bar(sys.stderr, run.run_id, progress.total) as advance:
+            for progress in steps:
+                advance(progress.done)
+        state = progress.found.run.state
+        printer.message(f"{done.dag_id} {run.run_id}: {state}")
+        succeeded = succeeded and state == "success"
     return succeeded

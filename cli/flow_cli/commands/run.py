@@ -61,11 +61,12 @@ def run(
     """
     from flow.ops import running
     from flow.ops.running import Wish
+    from flow_cli.detaching import Detaching
     from flow_cli.texts import given
 
     printer = Output(output)
     wish = Wish(dag, date, interval, run_id, given(conf) if conf is not None else None)
-    with opened(context) as deployment:
+    with opened(context) as deployment, Detaching(printer) as detaching:
         started = running.run(deployment, wish)
         made = started.found.run
         if started.paused:
@@ -77,27 +78,25 @@ def run(
             _print(printer, made)
             printer.message(f"see how it is doing: flow runs show {made.dag_id} {made.run_id}")
             return
-        ended = _wait(printer, deployment, started.found)
+        detaching.goes_on(
+            f"the run goes on; see it with: flow runs show {made.dag_id} {made.run_id}"
+        )
+        ended = _wait(deployment, started.found)
     _print(printer, ended)
     printer.message(f"{ended.dag_id} {ended.run_id}: {ended.state}")
     if ended.state != "success":
         raise typer.Exit(exits.FAILED)
 
 
-def _wait(printer: Output, deployment: Deployment, found: FoundRun) -> Run:
+def _wait(deployment: Deployment, found: FoundRun) -> Run:
     from flow.ops import waiting
     from flow_cli.progress import progress_bar
 
-    made = found.run
     steps = waiting.follow(deployment.conn, found)
-    try:
-        progress = next(steps)
-        with progress_bar(sys.stderr, made.run_id, progress.total) as advance:
-            for progress in steps:
-                advance(progress.done)
-    except KeyboardInterrupt:
-        printer.message(f"the run goes on; see it with: flow runs show {made.dag_id} {made.run_id}")
-        raise
+    progress = next(steps)
+    with progress_bar(sys.stderr, found.run.run_id, progress.total) as advance:
+        for progress in steps:
+            advance(progress.done)
     return progress.found.run
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import selectors
 import shutil
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import msgspec
 
@@ -23,9 +25,15 @@ from flow.process.jobs import Job
 from flow.process.messages import ToChild
 from flow.process.pipe import NamedPipe
 
+_HELD: Final = 0.5
+"""Most seconds for which the beginning of a line waits for its end: `print("a", 1)` writes in four
+pieces, and nobody wants to see what another job says between them."""
+_LONGEST_HELD: Final = 1 << 16
+"""Characters of it, at most."""
+
 
 class Output(NamedTuple):
-    """What a job has said, as readable text."""
+    """What a job has said, as readable text; seldom less than a whole line."""
 
     job_id: int
     text: str
@@ -44,6 +52,32 @@ Happening = Output | JobStarted | ChildMessage | JobEnded | ZygoteDied | Interru
 class _Voice:
     pipe: NamedPipe
     text: Readable = field(default_factory=Readable)
+    begun: str = ""
+    """The line whose end has not come, as long as it is held."""
+    due: float = math.inf
+    """When it is told as it is, in seconds of CLOCK_MONOTONIC."""
+
+    def hear(self, text: str, now: float) -> str:
+        """What may be told once `text` has come."""
+        whole, newline, begun = (self.begun + text).rpartition("\n")
+        if not begun or len(begun) > _LONGEST_HELD:
+            return self._tell(whole + newline + begun)
+        if newline or not self.begun:
+            self.due = now + _HELD
+        self.begun = begun
+        return whole + newline
+
+    def tell_due(self, now: float) -> str:
+        """The beginning of a line that has waited long enough for its end."""
+        return self._tell(self.begun) if self.due <= now else ""
+
+    def end(self) -> str:
+        """The last words of a dead job."""
+        return self._tell(self.begun + self.text.feed(self.pipe.close(), final=True))
+
+    def _tell(self, text: str) -> str:
+        self.begun, self.due = "", math.inf
+        return text
 
 
 class Stage:
@@ -84,10 +118,11 @@ class Stage:
 
     def wait(self, seconds: float | None) -> Iterator[Happening]:
         """What happens next: waits for it at most `seconds`, without a limit for None."""
-        ready = [key for key, _ in self._selector.select(seconds)]
+        ready = [key for key, _ in self._selector.select(self._until_due(seconds))]
         for key in ready:
             if key.data is not None:
                 yield from self._listen(key.data)
+        yield from self._tell_due()
         for key in ready:
             if key.fileobj is self._host:
                 yield from self._host_events()
@@ -111,14 +146,28 @@ class Stage:
 
     def _listen(self, job_id: int) -> Iterator[Output]:
         voice = self._voices[job_id]
-        if text := voice.text.feed(voice.pipe.read()):
-            yield Output(job_id, text)
+        text = voice.text.feed(voice.pipe.read())
+        if told := voice.hear(text, time.monotonic()):
+            yield Output(job_id, told)
+
+    def _until_due(self, seconds: float | None) -> float | None:
+        due = min((voice.due for voice in self._voices.values()), default=math.inf)
+        if due == math.inf:
+            return seconds
+        left = max(0.0, due - time.monotonic())
+        return left if seconds is None else min(seconds, left)
+
+    def _tell_due(self) -> Iterator[Output]:
+        now = time.monotonic()
+        for job_id, voice in self._voices.items():
+            if text := voice.tell_due(now):
+                yield Output(job_id, text)
 
     def _silence(self, job_id: int) -> Iterator[Output]:
         """The last words of a dead job."""
         voice = self._voices.pop(job_id)
         self._selector.unregister(voice.pipe)
-        if text := voice.text.feed(voice.pipe.close(), final=True):
+        if text := voice.end():
             yield Output(job_id, text)
 
     def __enter__(self) -> Self:
