@@ -9,10 +9,13 @@ from flow.task_reference import task_reference
 from flow_cli.cells import counted
 from flow_cli.output import Output
 from flow_cli.records import plain
+from flow_cli.run_pages import dags, few, name
 
 if TYPE_CHECKING:
     from flow.ops.clear_plan import Cleared, ClearedRun
     from flow.ops.clearing import Clearing
+    from flow.store.read.dags import StoredDag
+    from flow.store.read.runs import Run
 
 IN_FULL: Final = 3
 """Runs whose tasks are named one by one; of more runs only how many there are."""
@@ -21,66 +24,104 @@ IN_FULL: Final = 3
 def describe(clearing: Clearing) -> list[str]:
     """Every run, and what becomes of its tasks."""
     in_full = len(clearing.runs) <= IN_FULL
-    return [line for run in clearing.runs for line in _run(run, in_full=in_full)]
+    return [line for run in clearing.runs for line in _run(clearing, run, in_full=in_full)]
 
 
 def question(clearing: Clearing) -> str:
     """What somebody has to agree to."""
-    tasks, runs = counted(clearing.tasks, "task"), counted(len(clearing.runs), "run")
-    return f"Clear {tasks} of {runs} of {clearing.dag_id}?"
+    tasks, runs = counted(clearing.changes, "task"), counted(len(clearing.runs), "run")
+    return f"Clear {tasks} of {runs} of {dags(clearing)}?"
+
+
+def look_at(clearing: Clearing) -> str:
+    """The command that shows how the runs are doing."""
+    ids = {run.dag_id for run in clearing.runs}
+    return f"flow runs list {next(iter(ids))}" if len(ids) == 1 else "flow runs list"
+
+
+def ended(run: Run) -> str:
+    """A line about a run that has ended; of a failure with the command that says why."""
+    line = f"{run.dag_id} {run.run_id}: {run.state}"
+    return f"{line}: flow why {run.dag_id} {run.run_id}" if run.state == "failed" else line
 
 
 def report(printer: Output, clearing: Clearing, *, dry_run: bool) -> None:
     """Print what was done, or would be."""
-    document = {
-        "dag_id": clearing.dag_id,
-        "dry_run": dry_run,
-        "runs": [plain(run) for run in clearing.runs],
-    }
-    printer.lines(describe(clearing), document)
+    printer.lines(describe(clearing), {"dry_run": dry_run, "runs": plain(clearing.runs)})
     if not clearing.runs:
-        looked_at = counted(len(clearing.looked_at), "run")
-        printer.message(f"nothing to clear in {looked_at} of {clearing.dag_id}")
+        _nothing(printer, clearing)
         return
     stays = list(dict.fromkeys(task for run in clearing.runs for task in run.stays))
     if stays:
         printer.message(
-            f"{', '.join(stays)} did not run because of an earlier end and stay so; "
+            f"{few(stays)} did not run because of an earlier end and stay so; "
             "--downstream clears them too"
         )
-    queued = sum(run.after == "queued" for run in clearing.runs)
-    if queued and clearing.paused:
-        printer.warning(
-            f"DAG {clearing.dag_id} is paused: its queued runs start after "
-            f"`flow dags unpause {clearing.dag_id}`"
-        )
-    elif queued > clearing.max_active_runs:
-        printer.message(
-            f"they start oldest first, {clearing.max_active_runs} at a time (max_active_runs)"
-        )
+    for run in clearing.runs:
+        if run.paused:
+            printer.warning(
+                f"run {run.run_id} is paused: it goes on after "
+                f"`flow runs resume {run.dag_id} {run.run_id}`"
+            )
+    for dag in clearing.dags:
+        _starts(printer, clearing, dag)
     if not dry_run:
-        printer.message(f"see how it is doing: flow grid {clearing.dag_id}")
+        printer.message(f"see how it is doing: {_grid(clearing)}")
 
 
-def _run(run: ClearedRun, *, in_full: bool) -> list[str]:
+def _nothing(printer: Output, clearing: Clearing) -> None:
+    looked_at = counted(len(clearing.looked_at), "run")
+    of = clearing.dags[0].dag_id if len(clearing.dags) == 1 else f"{len(clearing.dags)} DAGs"
+    printer.message(f"nothing to clear in {looked_at} of {of}")
+    if clearing.vanished:
+        printer.message(
+            f"{few(clearing.vanished)} would fit, but the latest version does not have it; "
+            "--version run clears it in the version that the run has"
+        )
+
+
+def _starts(printer: Output, clearing: Clearing, dag: StoredDag) -> None:
+    """Say when the queued runs of a DAG start."""
+    queued = sum(run.after == "queued" for run in clearing.runs if run.dag_id == dag.dag_id)
+    if queued and dag.paused:
+        printer.warning(
+            f"DAG {dag.dag_id} is paused: its queued runs start after "
+            f"`flow dags unpause {dag.dag_id}`"
+        )
+    elif queued > dag.max_active_runs:
+        of = "they" if len(clearing.dags) == 1 else f"those of {dag.dag_id}"
+        printer.message(
+            f"{of} start oldest first, {dag.max_active_runs} at a time (max_active_runs)"
+        )
+
+
+def _grid(clearing: Clearing) -> str:
+    ids = {run.dag_id for run in clearing.runs}
+    return f"flow grid {next(iter(ids))}" if len(ids) == 1 else look_at(clearing)
+
+
+def _run(clearing: Clearing, run: ClearedRun, *, in_full: bool) -> list[str]:
     version = f", version {run.version}"
     if run.version != run.version_before:
         version = f", version {run.version_before} -> {run.version}"
     state = run.before if run.before == run.after else f"{run.before} -> {run.after}"
-    lines = [f"{run.run_id}: {state}{version}"]
+    lines = [f"{name(clearing, run)}: {state}{version}"]
     if in_full:
-        lines += [f"  {_name(task)}: {task.before} -> {task.after}" for task in run.tasks]
+        lines += [_task(task) for task in run.tasks]
     else:
         counts = Counter(str(task.before) for task in run.tasks)
         states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
         lines.append(f"  {counted(len(run.tasks), 'task')}: {states}")
-    lines += [
-        f"  {_name(task)}: {task.before} -> {task.after}, not in version {run.version}"
-        for task in run.dropped
-    ]
+    lines += [f"{_task(task)}, not in version {run.version}" for task in run.dropped]
+    lines += [f"  {task_id}: stays, not in version {run.version}" for task_id in run.vanished]
     lines += [f"  {task_id}: new in version {run.version}" for task_id in run.added]
+    lines += [
+        f"  {task.task_id}: changed in version {run.version}: {', '.join(task.fields)}"
+        for task in run.changed
+    ]
     return lines
 
 
-def _name(task: Cleared) -> str:
-    return task_reference(task.task_id, task.map_index)
+def _task(task: Cleared) -> str:
+    held = ", held" if task.held else ""
+    return f"  {task_reference(task.task_id, task.map_index)}: {task.before} -> {task.after}{held}"

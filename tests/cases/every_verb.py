@@ -69,7 +69,7 @@ VERBS = {
     "events": Verb((DAG, RUN), whole=(RUN, TASK), unknown=("nope",)),
     "why": Verb((DAG, RUN, TASK), whole=(RUN, TASK), unknown=(DAG, RUN, "nope")),
     "clear": Verb(
-        (DAG, RUN, "-t", TASK, "--dry-run"),
+        (DAG, RUN, "-t", TASK, "--where", f"task={TASK}", "--dry-run"),
         whole=(RUN, TASK),
         unknown=(DAG, RUN, "-t", "nope", "--dry-run"),
     ),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from flow.store.connect import Conn
@@ -17,3 +19,16 @@ def world(database: str, connection: Conn, tmp_path: Path) -> World:  # noqa: F8
     made = World(database, connection, tmp_path)
     made.start_worker()
     return made
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The statements that are sent from now on."""
+    execute, sent = psycopg.Cursor.execute, []
+
+    def noting(cursor: Any, statement: Any, *rest: Any, **more: Any) -> Any:
+        sent.append(statement)
+        return execute(cursor, statement, *rest, **more)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", noting)
+    return sent

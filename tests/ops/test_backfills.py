@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-import psycopg
 import pytest
 
 from flow.decide.backfill import Action
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
-from flow.ops import backfilling, backfills, clearing, running, why
+from flow.ops import audit, backfilling, backfills, clearing, running, why
 from flow.ops.backfilling import Wish
 from flow.ops.run_ranges import Which
 from flow.states import TaskState
@@ -217,16 +216,9 @@ def test_a_selection_and_a_later_clear_of_what_it_passed_over(sales: World) -> N
 
 
 def test_the_statements_of_making_one_do_not_depend_on_its_size(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, statements: list[Any]
 ) -> None:
     world.define("sales", **{**DAILY, "start_date": datetime(2024, 1, 1, tzinfo=UTC)})
-    execute, statements = psycopg.Cursor.execute, []
-
-    def counting(cursor: Any, statement: Any, *rest: Any, **more: Any) -> Any:
-        statements.append(statement)
-        return execute(cursor, statement, *rest, **more)
-
-    monkeypatch.setattr(psycopg.Cursor, "execute", counting)
     costs = []
     for start_, end, expected in (
         ("2024-01-01", "2024-01-02", 2),
@@ -308,3 +300,50 @@ def test_why_a_run_or_an_interval_of_a_backfill_waits(sales: World) -> None:
     backfills.pause(sales.deployment, made)
     codes = [reason.code for reason in why.why(sales.deployment, "sales", "2026-03-03").reasons]
     assert "backfill_paused" in codes
+
+
+@pytest.mark.parametrize("version", ["latest", "run"])
+def test_what_schedulers_do_for_one_is_audited_for_who_made_it(sales: World, version: str) -> None:
+    run_id = running.run(
+        sales.deployment, running.Wish("sales", date="2026-03-02")
+    ).found.run.run_id
+    finish(sales, bad=["2026-03-02"])
+    sales.define("sales", {"extract": (), "load": ("extract",)}, **DAILY)
+    made = start(sales, MARCH._replace(reprocess="failed", tasks="load", version=version))
+    sales.rows("update backfill set created_by = 'ann' returning 1")
+    finish(sales)
+    entries = sales.rows(
+        "select verb, target, before, after from audit where os_user = 'ann' order by audit_id"
+    )
+    cleared, ended = entries
+    assert cleared == (
+        "clear",
+        f"sales/{run_id}",
+        {"state": "failed", "version": 1, "tasks": {"load": "upstream_failed"}},
+        {
+            "state": "queued",
+            "version": 2 if version == "latest" else 1,
+            "tasks": {"load": "none"},
+            "backfill": made,
+        },
+    )
+    assert ended == (
+        "backfill",
+        f"sales/backfill:{made}",
+        {"state": "running", "ended": False},
+        {"state": "done", "ended": True},
+    )
+
+
+def test_a_cancelled_one_that_lets_runs_go_on_ends_in_the_audit_too(sales: World) -> None:
+    made = start(sales, MARCH._replace(max_active_runs=2))
+    sales.schedule()
+    backfills.cancel(sales.deployment, made, keep_running=True)
+    finish(sales)
+    page = audit.page(sales.deployment, dag_id="sales")
+    told = [(one.verb, one.after) for one in page.rows if one.target == f"sales/backfill:{made}"]
+    assert told[:2] == [
+        ("backfill", {"state": "cancelled", "ended": True}),
+        ("backfills.cancel", {"state": "cancelled", "keep_running": True}),
+    ]
+    assert told[2][0] == "backfill"

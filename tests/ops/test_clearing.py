@@ -11,13 +11,13 @@ import pytest
 
 from flow.decide import Ending, after_failure
 from flow.errors import Conflict, NotFound, UsageError
-from flow.graph import TaskSpec
-from flow.ops import clearing, marks, running
+from flow.graph import GroupSpec, TaskSpec
+from flow.ops import clearing, holding, marks, run_marks, running
 from flow.ops.clearing import Clearing
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.roles.losses import free
-from flow.states import TaskState, TryState
+from flow.states import RunState, TaskState, TryState
 from flow.store import invariants, stopping, tries
 from flow.store.connect import transaction
 from flow.store.notify import STOP, WAKE, Listener
@@ -45,8 +45,9 @@ def clear(
     confirmed: Clearing | None = None,
     **more: Any,
 ) -> Clearing:
-    ends = {name: more.pop(name) for name in ("start", "end") if name in more}
-    wish = clearing.Wish("sales", Which(reference, **ends), tasks, states=states, **more)
+    ends = {name: more.pop(name) for name in ("start", "end", "where") if name in more}
+    dag = more.pop("dag", "sales")
+    wish = clearing.Wish(dag, Which(reference, **ends), tasks, states=states, **more)
     return clearing.clear(world.deployment, wish, confirmed)
 
 
@@ -203,6 +204,43 @@ class TestTries:
         assert again.claim > before.claim + 1
         assert sound(world)
 
+    def test_one_that_keeps_its_slot_while_it_waits_gives_it_up(self, world: World) -> None:
+        world.rows("insert into pool (name, slots) values ('small', 1) returning 1")
+        tasks = [TaskSpec(task_id=name, operator="X", pool="small") for name in ("one", "two")]
+        run_id = start(world, tasks=tasks)
+        world.claim()
+        world.rows(
+            "update task_hot set state = 'deferred', worker = null, keeps_slot = true, held = true,"
+            " due_at = now() + interval '1 h' where task_id = 'one' returning 1"
+        )
+        world.rows("update try_hot set state = 'deferred' returning 1")
+        world.schedule()
+        assert world.states(run_id) == {"one": "deferred", "two": "scheduled"}
+        clear(world, tasks="one")
+        world.schedule()
+        assert world.states(run_id) == {"one": "scheduled", "two": "queued"}
+        assert sound(world)
+
+    @pytest.mark.parametrize("state", ["scheduled", "queued"])
+    def test_one_that_is_held_stays_so(self, world: World, state: str) -> None:
+        if state == "scheduled":
+            world.rows("update process set ended_at = now(), ended_reason = 'gone' returning 1")
+        run_id = start(world)
+        assert world.states(run_id) == {"extract": state}
+        holding.hold(world.deployment, "sales", Which(run_id), "extract")
+        (run,) = clear(world, tasks="extract").runs
+        assert [(one.before, one.after, one.held) for one in run.tasks] == [
+            ("scheduled", "none", True)
+        ]
+        if state == "scheduled":
+            world.start_worker()
+        world.schedule()
+        assert world.claim() == {}
+        holding.release(world.deployment, "sales", Which(run_id), "extract")
+        world.schedule()
+        assert world.claim()["extract"].try_number == 1
+        assert sound(world)
+
     def test_a_number_that_never_started_is_given_again(self, world: World) -> None:
         start(world)
         assert world.rows("select state, try_number from task_hot") == [("queued", 1)]
@@ -334,7 +372,7 @@ class TestRange:
         world.finish()
         wish = clearing.Wish("sales", Which(None, "2026-07-01"), states={TaskState.SUCCESS})
         shown = clearing.preview(world.deployment, wish)
-        assert shown.tasks == 6
+        assert shown.changes == 6
         marks.mark(world.deployment, "sales", Which("2026-07-02"), "load", TaskState.FAILED)
         with pytest.raises(Conflict, match="not what was shown"):
             clearing.clear(world.deployment, wish, shown)
@@ -346,7 +384,7 @@ class TestRange:
         self.dated(world, 1)
         world.finish()
         world.rows("update dag set paused = true returning 1")
-        assert clear(world).paused
+        assert [dag.paused for dag in clear(world).dags] == [True]
         world.schedule()
         assert world.value("select state from run") == "queued"
 
@@ -411,6 +449,32 @@ class TestVersions:
         }  # fmt: skip
         assert sound(world)
 
+    def test_the_plan_says_what_the_new_version_makes_of_the_run(self, world: World) -> None:
+        start(world)
+        world.finish({"load": TaskState.FAILED})
+        self.renew(world)
+        wish = clearing.Wish("sales", Which("latest"), "report")
+        (run,) = clearing.preview(world.deployment, wish).runs
+        assert (run.vanished, run.added, run.dropped) == (["load"], ["check"], [])
+        assert [(one.task_id, one.fields) for one in run.changed] == [("report", ["upstream"])]
+        (run,) = clearing.preview(world.deployment, wish._replace(tasks=None)).runs
+        assert {one.task_id: set(one.fields) for one in run.changed} == {
+            "extract": {"retries", "pool"}, "report": {"upstream"},
+        }  # fmt: skip
+        (run,) = clearing.preview(world.deployment, wish._replace(version="run")).runs
+        assert (run.vanished, run.added, run.changed) == ([], [], [])
+
+    def test_only_what_vanished_fits(self, world: World) -> None:
+        """Nothing is cleared, and it is said which tasks the latest version does not have."""
+        start(world)
+        world.finish({"load": TaskState.FAILED})
+        self.renew(world)
+        done = clear(world, states={TaskState.FAILED})
+        assert (done.runs, done.vanished) == ([], ["load"])
+        assert world.value("select state from run") == "failed"
+        done = clear(world, states={TaskState.FAILED}, version="run")
+        assert (changes(done), done.vanished) == ([{"load": ("failed", "none")}], [])
+
     def test_a_task_that_only_the_old_version_has(self, world: World) -> None:
         start(world)
         world.finish()
@@ -437,6 +501,184 @@ class TestVersions:
         world.schedule()
         assert world.states(run_id) == {"a": "restarting", "b": "queued", "c": "scheduled"}
         assert sound(world)
+
+
+class TestSeveralDags:
+    @pytest.fixture
+    def three(self, world: World) -> World:
+        """DAGs sales_ch and sales_de with a run that failed in `load` each, and `other`."""
+        for dag_id in ("sales_ch", "sales_de", "other"):
+            world.define(dag_id, file=f"/dags/{dag_id}.py")
+            running.run(world.deployment, Wish(dag_id, run_id="it"))
+            world.finish({"load": TaskState.FAILED})
+        return world
+
+    def test_all_that_a_glob_names_in_one_transaction(self, three: World) -> None:
+        wish = clearing.Wish("sales_*", Which("latest"), states=FAILED)
+        shown = clearing.preview(three.deployment, wish)
+        done = clearing.clear(three.deployment, wish, shown)
+        assert done.runs == shown.runs
+        assert [(run.dag_id, run.run_id) for run in done.runs] == [
+            ("sales_ch", "it"), ("sales_de", "it"),
+        ]  # fmt: skip
+        entries = three.rows(
+            "select target, xmin::text from audit where verb = 'clear' order by target"
+        )
+        assert [target for target, _ in entries] == ["sales_ch/it", "sales_de/it"]
+        assert len({transaction for _, transaction in entries}) == 1
+        assert three.value("select state from run where dag_id = 'other'") == "failed"
+        three.finish()
+        assert three.rows("select dag_id from run where state = 'success' order by 1") == [
+            ("sales_ch",), ("sales_de",),
+        ]  # fmt: skip
+        assert sound(three)
+
+    def test_a_glob_names_those_that_are_in_their_files(self, three: World) -> None:
+        three.rows("update dag set present = false where dag_id = 'sales_de' returning 1")
+        assert [run.dag_id for run in clear(three, dag="sales_*").runs] == ["sales_ch"]
+        with pytest.raises(Conflict, match="'sales_de' is not in its file any more"):
+            clear(three, dag="sales_de")
+        with pytest.raises(NotFound, match="no DAG fits"):
+            clear(three, dag="nope_*")
+
+    def test_where_it_has_the_task(self, three: World) -> None:
+        three.define("sales_de", {"count": ()}, file="/dags/sales_de.py")
+        done = clear(three, dag="sales_*", tasks="load")
+        assert [run.dag_id for run in done.runs] == ["sales_ch"]
+        with pytest.raises(NotFound, match="has no task 'nope'"):
+            clear(three, dag="sales_*", tasks="nope")
+
+    def test_a_second_look_at_one_of_them(self, three: World) -> None:
+        wish = clearing.Wish("sales_*", Which("latest"), states=FAILED)
+        shown = clearing.preview(three.deployment, wish)
+        marks.mark(three.deployment, "sales_de", Which("it"), "load", TaskState.SUCCESS)
+        with pytest.raises(Conflict, match="not what was shown"):
+            clearing.clear(three.deployment, wish, shown)
+        assert three.value("select count(*) from task_hot") == 0
+
+
+class TestConditions:
+    @pytest.fixture
+    def sales(self, world: World) -> World:
+        """Three days of DAG sales, the second one failed in `load`; `report` has a pool."""
+        world.rows("insert into pool (name, slots) values ('wide', -1) returning 1")
+        tasks = [
+            TaskSpec(task_id="extract", operator="BashOperator", retries=1, retry_delay=0.0),
+            TaskSpec(task_id="load", operator="PythonOperator", upstream=("extract",)),
+            TaskSpec(task_id="report", operator="BashOperator", upstream=("load",), pool="wide"),
+        ]
+        world.define("sales", tasks, schedule="@daily", catchup="none")
+        for day in (1, 2, 3):
+            running.run(world.deployment, Wish("sales", date=f"2026-07-0{day}"))
+            world.finish({"load": TaskState.FAILED} if day == 2 else {})
+        return world
+
+    @pytest.mark.parametrize(
+        ("where", "expected"),
+        [
+            ("state=failed", {2: "extract load report"}),
+            ("run.state=failed", {2: "extract load report"}),
+            ("task.state=failed", {2: "load"}),
+            ("task.state=failed,upstream_failed", {2: "load report"}),
+            ("state=success and operator=PythonOperator", {1: "load", 3: "load"}),
+            ("pool=wide", {1: "report", 2: "report", 3: "report"}),
+            ("max_tries>=2", {1: "extract", 2: "extract", 3: "extract"}),
+            ("try_number<1", {2: "report"}),
+            ("task=load and logical_date>=2026-07-03", {3: "load"}),
+            ("(state=success or task=load) and task_id!~r*",
+             {1: "extract load", 2: "load", 3: "extract load"}),
+            ("state=failed or pool=wide", {1: "report", 2: "extract load report", 3: "report"}),
+            ("dag~sal* and not task.state=success", {2: "load report"}),
+        ],
+    )  # fmt: skip
+    def test_on_runs_and_on_tasks(self, sales: World, where: str, expected: dict[int, str]) -> None:
+        wish = clearing.Wish("sales", Which(where=where))
+        shown = clearing.preview(sales.deployment, wish)
+        assert {
+            int(run.run_id.removeprefix("manual__2026-07-")[:2]): " ".join(
+                one.task_id for one in run.tasks
+            )
+            for run in shown.runs
+        } == expected
+        done = clearing.clear(sales.deployment, wish, shown)
+        assert done.runs == shown.runs
+        assert sound(sales)
+
+    def test_of_one_run(self, sales: World) -> None:
+        done = clear(sales, "2026-07-01", where="operator=BashOperator")
+        assert [set(run) for run in changes(done)] == [{"extract", "report"}]
+        assert clear(sales, "2026-07-02", where="state=success").runs == []
+
+    def test_a_field_that_is_not_there(self, sales: World) -> None:
+        with pytest.raises(UsageError, match="no field 'oprator'") as caught:
+            clear(sales, None, where="oprator=BashOperator")
+        assert "did you mean operator" in caught.value.hint
+
+    def test_it_holds_for_the_runs_as_they_are_when_they_are_cleared(self, sales: World) -> None:
+        wish = clearing.Wish("sales", Which(where="state=failed"), "extract")
+        shown = clearing.preview(sales.deployment, wish)
+        assert shown.changes == 1
+        run_marks.mark(sales.deployment, "sales", Which("2026-07-02"), RunState.SUCCESS)
+        with pytest.raises(Conflict, match="not what was shown"):
+            clearing.clear(sales.deployment, wish, shown)
+
+
+class TestInstances:
+    def test_an_index_of_a_task_that_is_not_mapped(self, world: World) -> None:
+        run_id = start(world)
+        world.finish()
+        with pytest.raises(NotFound) as caught:
+            clear(world, tasks="load[3],extract")
+        assert caught.value.message == f"run {run_id!r} has no load[3]"
+        assert caught.value.hint == "load is not mapped, so it is named without an index"
+        assert world.value("select state from run") == "success"
+
+    def test_an_index_that_some_of_the_runs_have(self, world: World) -> None:
+        """Rows as a mapped task has them."""
+        start(world)
+        world.finish()
+        world.rows("update task_history set map_path = '{0}' where task_id = 'report' returning 1")
+        running.run(world.deployment, Wish("sales"))
+        world.finish()
+        (run,) = clear(world, None, "report[0]", start="2026-01-01").runs
+        assert [(one.task_id, one.map_index) for one in run.tasks] == [("report", [0])]
+        with pytest.raises(NotFound, match=r"2 runs have no report\[1\]"):
+            clear(world, None, "report[1]", start="2026-01-01")
+
+    def test_a_group(self, world: World) -> None:
+        tasks = [
+            TaskSpec(task_id="g.a", operator="X", group="g"),
+            TaskSpec(task_id="g.h.b", operator="X", group="g.h", upstream=("g.a",)),
+            TaskSpec(task_id="join", operator="X", upstream=("g.h.b",)),
+        ]
+        groups = (GroupSpec(group_id="g"), GroupSpec(group_id="g.h", parent="g"))
+        start(world, tasks=tasks, groups=groups)
+        world.finish()
+        assert set(changes(clear(world, tasks="g"))[0]) == {"g.a", "g.h.b"}
+        world.finish()
+        assert set(changes(clear(world, tasks="g.h+"))[0]) == {"g.h.b", "join"}
+
+
+def test_the_statements_do_not_depend_on_the_number_of_runs(
+    world: World, statements: list[Any]
+) -> None:
+    world.define("sales", schedule="@daily", catchup="none")
+    for day in range(1, 13):
+        running.run(world.deployment, Wish("sales", date=f"2026-07-{day:02}"))
+    world.finish()
+    costs = []
+    for start_, end, expected in (("2026-07-01", "2026-07-02", 2), ("2026-07-03", None, 10)):
+        statements.clear()
+        done = clear(world, None, start=start_, end=end, where="task.state=success")
+        costs.append(len(statements))
+        assert len(done.runs) == expected
+    assert costs[0] == costs[1]
+
+
+def test_a_paused_run_is_named(world: World) -> None:
+    run_id = start(world)
+    holding.pause(world.deployment, "sales", Which(run_id))
+    assert [run.paused for run in clear(world).runs] == [True]
 
 
 def test_schedulers_are_told(world: World) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flow_cli import exits
+from flow_cli.cells import counted
 from flow_cli.opening import opened
 from flow_cli.options import (
-    DagArgument,
+    DagsArgument,
     DryRunOption,
     FromOption,
     OneRunArgument,
     OutputOption,
     ToOption,
-    WhereOption,
     YesOption,
 )
 from flow_cli.output import Format, Output
@@ -60,23 +61,33 @@ class Version(StrEnum):
         "flow clear sales latest --only-failed",
         "flow clear sales 2026-10-09 -t load --downstream",
         "flow clear sales --from 2026-10-01 --to 2026-10-07 -t 'extract_*+' --yes",
-        "flow clear sales --where 'state=failed and ended_at>-2d' --only-failed --dry-run",
+        "flow clear 'sales_*' --from -7d --where 'state=failed' --only-failed --dry-run",
+        "flow clear sales latest --where 'task.state=failed and pool=warehouse' --version run",
     ),
 )
 def clear(
     context: typer.Context,
-    dag: DagArgument,
+    dag: DagsArgument,
     run: OneRunArgument = None,
     start: FromOption = None,
     end: ToOption = None,
-    where: WhereOption = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Only tasks like this: state=failed and try_number>=2, over the fields of "
+            "`flow runs list` and `flow tasks list -o json`; a name that both have is the run's, "
+            "task.state the task's.",
+        ),
+    ] = None,
     selection: Annotated[
         str | None,
         typer.Option(
             "-t",
             "--tasks",
             metavar="TASKS",
-            help="Only these: load, load[3], +load, load+, 'extract_*', with commas.",
+            help="Only these: load, a group, load[3], +load, load+, 'extract_*', with commas.",
         ),
     ] = None,
     upstream: Annotated[
@@ -103,6 +114,13 @@ def clear(
             help="Go on with the DAG's latest version, or with the one that the run has.",
         ),
     ] = Version.LATEST,
+    across_dags: Annotated[
+        bool,
+        typer.Option(
+            "--across-dags",
+            help="And what other DAGs have made of it. Needs assets: not there yet, refused.",
+        ),
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the end of the runs; exit 1 when one failed.")
     ] = False,
@@ -112,15 +130,16 @@ def clear(
 ) -> None:
     """Let tasks run again, in one run or in all runs of a range.
 
-    Both ends of a range are included, a day as a whole. Cleared tasks get a full new set of tries;
-    numbers of tries only grow. What is running is stopped, and runs again when its process is dead.
-    Runs that had ended go back to the queue, and start as the DAG's limit of active runs allows.
+    Of one DAG, or of all that a glob names. Both ends of a range are included, a day as a whole.
+    Cleared tasks get a full new set of tries; numbers of tries only grow. What is running is
+    stopped, and runs again when its process is dead. Runs that had ended go back to the queue, and
+    start as the DAG's limit of active runs allows.
     """
     from flow.errors import UsageError
     from flow.ops import clearing
     from flow.ops.run_ranges import Which
     from flow.states import TaskState
-    from flow_cli.clear_page import describe, question, report
+    from flow_cli.clear_page import describe, look_at, question, report
     from flow_cli.confirm import confirm
     from flow_cli.detaching import Detaching
 
@@ -128,6 +147,12 @@ def clear(
         raise UsageError(
             "--only-failed and --state exclude each other",
             "write --state failed --state upstream_failed and what else is meant",
+        )
+    if across_dags:
+        raise UsageError(
+            "--across-dags needs assets, which Flow does not have yet: it does not know what other "
+            "DAGs have made of this",
+            "name the other DAGs, by a glob such as 'sales_*', and their tasks with -t",
         )
     states = {TaskState(one.value) for one in state or ()} or None
     if only_failed:
@@ -154,27 +179,28 @@ def clear(
         with Detaching(printer) as detaching:
             done = clearing.clear(deployment, wish, confirmed)
             report(printer, done, dry_run=False)
-            if not wait:
+            if not wait or not done.runs:
                 return
-            detaching.goes_on(f"they go on; see them with: flow runs list {done.dag_id}")
+            detaching.goes_on(f"they go on; see them with: {look_at(done)}")
             if not _succeeded(printer, deployment, done):
                 raise typer.Exit(exits.FAILED)
 
 
 def _succeeded(printer: Output, deployment: Deployment, done: Clearing) -> bool:
-    """Wait for the end of every run that was cleared; whether all of them succeeded."""
+    """Wait for the end of every run that was cleared, and tell of each; whether all succeeded."""
     from flow.ops import waiting
-    from flow.ops.references import find_run
+    from flow_cli.clear_page import ended
     from flow_cli.progress import progress_bar
 
-    succeeded = True
-    for run in done.runs:
-        steps = waiting.follow(deployment.conn, find_run(deployment.conn, done.dag_id, run.run_id))
-        progress = next(steps)
-        with progress_bar(sys.stderr, run.run_id, progress.total) as advance:
-            for progress in steps:
-                advance(progress.done)
-        state = progress.found.run.state
-        printer.message(f"{done.dag_id} {run.run_id}: {state}")
-        succeeded = succeeded and state == "success"
-    return succeeded
+    steps = waiting.follow(deployment.conn, done.cleared)
+    first = next(steps)
+    told: set[int] = set()
+    label = done.runs[0].run_id if len(done.runs) == 1 else counted(len(done.runs), "run")
+    with progress_bar(sys.stderr, label, first.total) as advance:
+        for progress in chain([first], steps):
+            advance(progress.done)
+            for one in progress.ended:
+                if one.run_key not in told:
+                    printer.message(ended(one.run))
+            told = {one.run_key for one in progress.ended}
+    return all(one.run.state == "success" for one in progress.runs)

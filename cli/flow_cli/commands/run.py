@@ -92,12 +92,12 @@ def _wait(deployment: Deployment, found: FoundRun) -> Run:
     from flow.ops import waiting
     from flow_cli.progress import progress_bar
 
-    steps = waiting.follow(deployment.conn, found)
+    steps = waiting.follow(deployment.conn, [found])
     progress = next(steps)
     with progress_bar(sys.stderr, found.run.run_id, progress.total) as advance:
         for progress in steps:
             advance(progress.done)
-    return progress.found.run
+    return progress.runs[0].run
 
 
 def _print(printer: Output, run: Run) -> None:

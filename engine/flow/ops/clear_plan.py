@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from flow.graph import Graph, TaskSpec
 from flow.graph.index import prioritised
-from flow.ops.selection import Selected
+from flow.ops.clear_targets import Target
 from flow.states import FINISHED, FINISHED_RUNS, OCCUPYING, RunState, TaskState
 from flow.store.instances import Instance, Key
 from flow.store.read.runs import FoundRun
+
+_MAY_KEEP_A_SLOT: Final = frozenset(
+    {TaskState.QUEUED, TaskState.DEFERRED, TaskState.UP_FOR_RESCHEDULE, TaskState.AWAITING_INPUT}
+)
+"""States without a process in which a task occupies its pool, or may."""
 
 
 class Cleared(NamedTuple):
@@ -20,33 +25,40 @@ class Cleared(NamedTuple):
     map_index: list[int]
     before: TaskState
     after: TaskState
+    held: bool
+    """It stays so: it is not started before it is released."""
+
+
+class ChangedTask(NamedTuple):
+    """A task that the new version of a run defines in another way, by these fields."""
+
+    task_id: str
+    fields: list[str]
 
 
 class ClearedRun(NamedTuple):
-    """What becomes of one run.
+    """What becomes of one run. One that is `paused` stays so.
 
     `tasks` are decided anew. `dropped` are unfinished tasks that its new version does not have:
-    they are stopped and skipped. `added` are tasks that only the new version has: they run too.
-    `stays` are tasks downstream that rest as upstream_failed and are not cleared.
+    they are stopped and skipped. `vanished` ones had ended: they stay as they are and count no
+    more. `added` are tasks that only the new version has: they run too. `changed` are those, of
+    the tasks that are still to run, that it defines in another way. `stays` are tasks downstream
+    that rest as upstream_failed and are not cleared.
     """
 
+    dag_id: str
     run_id: str
     before: RunState
     after: RunState
     version_before: int
     version: int
+    paused: bool
     tasks: list[Cleared]
     dropped: list[Cleared]
+    vanished: list[str]
     added: list[str]
+    changed: list[ChangedTask]
     stays: list[str]
-
-
-class Target(NamedTuple):
-    """The graph that a run is to have from then on, and what is selected of it."""
-
-    version: int
-    graph: Graph
-    selected: Selected
 
 
 class Planned(NamedTuple):
@@ -71,7 +83,7 @@ class Planned(NamedTuple):
     @property
     def freed(self) -> set[str]:
         """Pools in which slots become free at once."""
-        gone = [one for one in self.instances if one.state == TaskState.QUEUED]
+        gone = [one for one in self.instances if one.state in _MAY_KEEP_A_SLOT]
         gone += [one for one in self.dropped if TaskState(one.state) in OCCUPYING]
         return {one.pool for one in gone}
 
@@ -81,15 +93,15 @@ def plan(
     own: Graph,
     target: Target,
     rows: Sequence[Instance],
-    states: Collection[TaskState] | None,
+    fits: Callable[[Instance], bool],
     stopping: Mapping[Key, int],
 ) -> Planned | None:
     """What clearing does to a run; None: there is nothing to clear.
 
-    `own` is the graph that the run has; `states` narrows the selection to instances in them;
-    `stopping` names instances with a process that is still being stopped.
+    `own` is the graph that the run has; `fits` narrows the selection; `stopping` names instances
+    with a process that is still being stopped.
     """
-    chosen = {one.key for one in rows if _is_chosen(one, target.selected, states)}
+    chosen = {one.key for one in rows if _is_chosen(one, target) and fits(one)}
     if not chosen:
         return None
     instances = [one for one in rows if one.key in chosen]
@@ -100,18 +112,31 @@ def plan(
     }
     dropped = [one for one in rows if _is_dropped(one, target.graph)]
     before = RunState(found.run.state)
+    resting = {one.task_id for one in rows if one.state in FINISHED and one.key not in chosen}
     shown = ClearedRun(
+        dag_id=found.run.dag_id,
         run_id=found.run.run_id,
         before=before,
         after=RunState.QUEUED if before in FINISHED_RUNS else before,
         version_before=found.run.version,
         version=target.version,
+        paused=found.paused,
         tasks=[
             _cleared(one, TaskState.RESTARTING if one.key in restarts else TaskState.NONE)
             for one in _in_order(target.graph, instances)
         ],
         dropped=[_cleared(one, TaskState.SKIPPED) for one in _in_order(own, dropped)],
+        vanished=[
+            task_id
+            for task_id in own.order
+            if task_id in resting and task_id not in target.graph.tasks
+        ],
         added=[task_id for task_id in target.graph.order if task_id not in own.tasks],
+        changed=[
+            ChangedTask(task_id, fields)
+            for task_id, fields in target.changed.items()
+            if task_id not in resting
+        ],
         stays=_stays(target.graph, rows, chosen),
     )
     waiting = [
@@ -124,11 +149,10 @@ def plan(
     return Planned(found, shown, target, instances, restarts, dropped, waiting)
 
 
-def _is_chosen(one: Instance, selected: Selected, states: Collection[TaskState] | None) -> bool:
-    state = TaskState(one.state)
-    if state in (TaskState.NONE, TaskState.RESTARTING):
+def _is_chosen(one: Instance, target: Target) -> bool:
+    if one.state in (TaskState.NONE, TaskState.RESTARTING):
         return False  # it is open already, or will be
-    return selected.has(one.task_id, one.map_path) and (states is None or state in states)
+    return target.selected.has(one.task_id, one.map_path)
 
 
 def _is_dropped(one: Instance, graph: Graph) -> bool:
@@ -142,7 +166,7 @@ def _in_order(graph: Graph, instances: Sequence[Instance]) -> list[Instance]:
 
 
 def _cleared(one: Instance, after: TaskState) -> Cleared:
-    return Cleared(one.task_id, list(one.map_path), TaskState(one.state), after)
+    return Cleared(one.task_id, list(one.map_path), TaskState(one.state), after, one.held)
 
 
 def _stays(graph: Graph, rows: Sequence[Instance], chosen: set[Key]) -> list[str]:

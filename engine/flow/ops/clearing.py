@@ -2,83 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from flow.errors import Conflict, NotFound
 from flow.graph import Graph
-from flow.ops.clear_plan import Cleared, ClearedRun, Planned, Target, plan
-from flow.ops.deployment import Change, Deployment
-from flow.ops.references import find_dag, load_graphs
-from flow.ops.run_ranges import Which, find_runs_of
-from flow.ops.selection import Selected, everything, select, widen
-from flow.ops.task_references import TaskReference
-from flow.states import TaskState
-from flow.store import (
-    audit,
-    backfills,
-    clearing,
-    gates,
-    instances,
-    marks,
-    notify,
-    past,
-    run_locks,
-    runs,
-    stopping,
-    tasks,
-    wakeups,
-)
+from flow.ops.clear_effects import announce, write
+from flow.ops.clear_plan import ClearedRun, Planned, plan
+from flow.ops.clear_targets import Wish, find_targets, pinned, require_instances, touched
+from flow.ops.deployment import Deployment
+from flow.ops.references import find_dags_like, load_graphs
+from flow.ops.run_ranges import find_runs_of
+from flow.ops.task_conditions import TaskCondition, read_condition
+from flow.store import backfills, clock, instances, run_locks, stopping
 from flow.store.connect import Conn
-from flow.store.marks import Mark
+from flow.store.instances import Instance, Key
+from flow.store.read import runs as stored_runs
+from flow.store.read import tasks as stored_tasks
 from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
+from flow.store.read.tasks import Task
+from flow.timetables.zone import load_zone
 
-Version = Literal["latest", "run"]
-
-
-class Wish(NamedTuple):
-    """What is to be cleared.
-
-    `tasks` is a selection, None all tasks; `states` narrows it to instances in one of them.
-    `version`: the graph that the runs have from then on, the DAG's latest one or their own.
-    """
-
-    dag_id: str
-    which: Which
-    tasks: str | None = None
-    upstream: bool = False
-    downstream: bool = False
-    states: Collection[TaskState] | None = None
-    version: Version = "latest"
+__all__ = ["Clearing", "Wish", "clear", "preview"]
 
 
 class Clearing(NamedTuple):
     """What clearing did, or would do. Runs without anything to clear are left out.
 
-    A run that had ended is queued, and starts as the DAG's limit of active runs allows, unless the
-    DAG is `paused`.
+    A run that had ended is queued, and starts as the limit of active runs of its DAG allows, unless
+    that is paused. `dags` are those that were looked at. `vanished` are tasks that fit, in runs
+    that are left out because the version they were to have lacks them.
     """
 
-    dag_id: str
-    paused: bool
-    max_active_runs: int
+    dags: list[StoredDag]
     looked_at: list[FoundRun]
     runs: list[ClearedRun]
+    vanished: list[str]
 
     @property
-    def tasks(self) -> int:
+    def changes(self) -> int:
         """How many task instances are cleared."""
         return sum(len(run.tasks) for run in self.runs)
+
+    @property
+    def cleared(self) -> list[FoundRun]:
+        """The runs of which something is cleared, as they were looked at."""
+        names = {(run.dag_id, run.run_id) for run in self.runs}
+        return [one for one in self.looked_at if (one.run.dag_id, one.run.run_id) in names]
+
+
+class _Scope(NamedTuple):
+    """The DAGs that a wish is about, by id, and its condition in the time zone of each."""
+
+    dags: dict[str, StoredDag]
+    conditions: dict[str, TaskCondition]
+
+    def fits_run(self, one: FoundRun) -> bool:
+        """Whether tasks of a run may fit."""
+        condition = self.conditions.get(one.run.dag_id)
+        return condition is None or condition.fits_run(one.run)
+
+
+class _Look(NamedTuple):
+    planned: list[Planned]
+    vanished: list[str]
 
 
 def preview(deployment: Deployment, wish: Wish) -> Clearing:
     """What clearing would do now. Raises what `clear` raises."""
     conn = deployment.conn
     with deployment.snapshot():
-        dag = _dag(conn, wish.dag_id)
-        found = find_runs_of(conn, dag, wish.which)
-        return _shown(dag, found, _plan(conn, dag, found, wish))
+        scope = _scope(conn, wish)
+        found = _find(conn, scope, wish)
+        return _shown(scope, found, _look(conn, scope, found, wish))
 
 
 def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None) -> Clearing:
@@ -91,155 +88,151 @@ def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None)
     """
     conn = deployment.conn
     with deployment.change("clear") as change:
-        dag = _dag(conn, wish.dag_id)
-        found = confirmed.looked_at if confirmed else find_runs_of(conn, dag, wish.which)
-        backfills.hold(conn, [one.run_key for one in found])
+        scope = _scope(conn, wish)
+        found = confirmed.looked_at if confirmed else _find(conn, scope, wish)
         found = _lock(conn, found)
-        planned = _plan(conn, dag, found, wish, lock=True)
-        done = _shown(dag, found, planned)
+        look = _look(conn, scope, found, wish, lock=True)
+        done = _shown(scope, found, look)
         if confirmed is not None and _what(confirmed) != _what(done):
             raise Conflict(
                 "what would be cleared is not what was shown any more: the runs have gone on",
                 "look again; with --yes it is done as it is at that moment",
             )
-        if planned:
-            _write(conn, planned)
-            _wake(conn, dag, planned)
-            _announce(change, planned)
+        if look.planned:
+            write(conn, look.planned)
+            announce(change, look.planned)
     return done
 
 
-def _dag(conn: Conn, dag_id: str) -> StoredDag:
-    dag = find_dag(conn, dag_id)
-    if not dag.present:
-        raise Conflict(
-            f"DAG {dag.dag_id!r} is not in its file any more, so its tasks cannot run again",
-            f"see `flow dags show {dag.dag_id}`",
-        )
-    return dag
+def _scope(conn: Conn, wish: Wish) -> _Scope:
+    dags = {dag.dag_id: dag for dag in find_dags_like(conn, wish.dag)}
+    for dag in dags.values():
+        if not dag.present:
+            raise Conflict(
+                f"DAG {dag.dag_id!r} is not in its file any more, so its tasks cannot run again",
+                f"see `flow dags show {dag.dag_id}`",
+            )
+    conditions = {}
+    if wish.which.where:
+        now = clock.now(conn)
+        conditions = {
+            dag.dag_id: read_condition(wish.which.where, load_zone(dag.timezone), now)
+            for dag in dags.values()
+        }
+    return _Scope(dags, conditions)
+
+
+def _find(conn: Conn, scope: _Scope, wish: Wish) -> list[FoundRun]:
+    """The runs that the wish names, by DAG, of each the oldest first; at least one."""
+    which = wish.which if wish.which.reference is None else wish.which._replace(where=None)
+    found, missing = [], []
+    for dag in scope.dags.values():
+        condition = scope.conditions.get(dag.dag_id)
+        fits = condition.fits_run if condition else None
+        try:
+            found += find_runs_of(conn, dag, which, fits)
+        except NotFound as error:
+            missing.append(error)
+    if missing and not found:
+        raise missing[0]
+    return found
 
 
 def _lock(conn: Conn, found: Sequence[FoundRun]) -> list[FoundRun]:
     """The runs as they are once nobody else holds them, without those that were deleted."""
-    locked = {run.run_key: run for run in run_locks.lock(conn, [one.run_key for one in found])}
-    return [
-        one._replace(
-            spec_hash=now.spec_hash,
-            archived=now.archived,
-            run=one.run._replace(state=now.state, version=now.version),
-        )
-        for one in found
-        if (now := locked.get(one.run_key)) is not None
-    ]
-
-
-def _plan(
-    conn: Conn, dag: StoredDag, found: Sequence[FoundRun], wish: Wish, *, lock: bool = False
-) -> list[Planned]:
-    _require_rows(dag.dag_id, found)
-    graphs = load_graphs(conn, {dag.spec_hash, *(one.spec_hash for one in found)})
-    targets = _targets(dag, found, graphs, wish)
     run_keys = [one.run_key for one in found]
+    backfills.hold(conn, run_keys)
+    run_locks.lock(conn, run_keys)
+    now = stored_runs.by_keys(conn, run_keys)
+    return [now[run_key] for run_key in run_keys if run_key in now]
+
+
+def _look(
+    conn: Conn, scope: _Scope, found: Sequence[FoundRun], wish: Wish, *, lock: bool = False
+) -> _Look:
+    _require_rows(found)
+    fitting = [one for one in found if scope.fits_run(one)]
+    latest = {scope.dags[one.run.dag_id].spec_hash for one in fitting}
+    graphs = load_graphs(conn, latest | {one.spec_hash for one in fitting})
+    targets = find_targets(scope.dags, fitting, graphs, wish)
+    fitting = [one for one in fitting if pinned(one) in targets]
+    run_keys = [one.run_key for one in fitting]
     if lock:
-        instances.lock(conn, run_keys, _touched(found, graphs, targets))
+        instances.lock(conn, run_keys, touched(fitting, graphs, targets))
     rows = instances.read(conn, run_keys)
+    require_instances(fitting, targets, rows)
     being_stopped = stopping.of_runs(conn, run_keys)
-    planned = (
-        plan(
-            one,
-            graphs[one.spec_hash],
-            targets[one.run.version],
-            rows[one.run_key],
-            wish.states,
-            being_stopped,
-        )
-        for one in found
-        if one.run.version in targets
-    )
-    return [one for one in planned if one is not None]
+    details = _details(conn, scope, fitting, graphs)
+    look = _Look([], [])
+    for one in fitting:
+        target, here = targets[pinned(one)], rows[one.run_key]
+        fits = _fitting(scope, one, wish, details)
+        planned = plan(one, graphs[one.spec_hash], target, here, fits, being_stopped)
+        if planned is not None:
+            look.planned.append(planned)
+        elif wish.tasks is None:
+            missing = (row for row in here if row.task_id not in target.graph.tasks)
+            look.vanished.extend(row.task_id for row in missing if fits(row))
+    return look
 
 
-def _require_rows(dag_id: str, found: Sequence[FoundRun]) -> None:
-    archived = [one.run.run_id for one in found if one.archived]
+def _details(
+    conn: Conn, scope: _Scope, found: Sequence[FoundRun], graphs: Mapping[str, Graph]
+) -> dict[Key, Task]:
+    """All that is known of the task instances of runs, where a condition asks for it."""
+    asking = {dag_id for dag_id, condition in scope.conditions.items() if condition.of_tasks}
+    own = {one.run_key: graphs[one.spec_hash] for one in found if one.run.dag_id in asking}
+    if not own:
+        return {}
+    rows = stored_tasks.of_runs(conn, list(own))
+    specs = {key: own[key[0]].tasks.get(key[1]) for key in rows}
+    return {
+        key: row._replace(operator=spec.operator) if (spec := specs[key]) else row
+        for key, row in rows.items()
+    }
+
+
+def _fitting(
+    scope: _Scope, found: FoundRun, wish: Wish, details: dict[Key, Task]
+) -> Callable[[Instance], bool]:
+    """Whether an instance of a run is in one of the states, and fits the condition."""
+    condition = scope.conditions.get(found.run.dag_id)
+
+    def fits(one: Instance) -> bool:
+        if wish.states is not None and one.state not in wish.states:
+            return False
+        if condition is None or not condition.of_tasks:
+            return True
+        return condition.fits_task(found.run, details[one.key])
+
+    return fits
+
+
+def _require_rows(found: Sequence[FoundRun]) -> None:
+    archived = [one.run for one in found if one.archived]
     if archived:
         which = (
-            f"run {archived[0]!r} is archived, so its tasks"
+            f"run {archived[0].run_id!r} is archived, so its tasks"
             if len(found) == 1
             else f"{len(archived)} of {len(found)} runs are archived, so their tasks"
         )
         raise Conflict(
             f"{which} cannot be cleared",
-            f"bring it back first: flow db restore {dag_id} {archived[0]}",
+            f"bring it back first: flow db restore {archived[0].dag_id} {archived[0].run_id}",
         )
 
 
-def _targets(
-    dag: StoredDag, found: Sequence[FoundRun], graphs: dict[str, Graph], wish: Wish
-) -> dict[int, Target]:
-    """By the version that a run has: the one that it is to have, and what is selected there.
-
-    Of several versions, those are left out in which nothing is selected. Raises `NotFound` when
-    that is so in all of them.
-    """
-    own = {one.run.version: graphs[one.spec_hash] for one in found}
-    latest = graphs[dag.spec_hash]
-    missing: list[NotFound] = []
-    targets = {}
-    for version, graph in own.items():
-        target = (dag.version, latest) if wish.version == "latest" else (version, graph)
-        try:
-            targets[version] = Target(*target, _select(target[1], wish))
-        except NotFound as error:
-            missing.append(error)
-    if missing and not targets:
-        if wish.version == "latest":
-            _point_to_own_version(dag, own, wish, missing[0])
-        raise missing[0]
-    return targets
-
-
-def _select(graph: Graph, wish: Wish) -> Selected:
-    selected = everything(graph) if wish.tasks is None else select(graph, wish.tasks)
-    return widen(graph, selected, upstream=wish.upstream, downstream=wish.downstream)
-
-
-def _point_to_own_version(
-    dag: StoredDag, own: dict[int, Graph], wish: Wish, error: NotFound
-) -> None:
-    """Say it where a task is missing only in the latest version."""
-    for version, graph in own.items():
-        try:
-            _select(graph, wish)
-        except NotFound:
-            continue
-        raise NotFound(
-            f"{error.message} in its latest version, {dag.version}",
-            f"version {version}, which the run has, does: --version run clears it there",
-        ) from error
-
-
-def _touched(
-    found: Sequence[FoundRun], graphs: dict[str, Graph], targets: dict[int, Target]
-) -> set[str]:
-    """Tasks whose rows may change: those selected, and those that a new version does not have."""
-    touched: set[str] = set()
-    for one in found:
-        target = targets.get(one.run.version)
-        if target is not None:
-            touched |= target.selected.instances.keys()
-            touched |= graphs[one.spec_hash].tasks.keys() - target.graph.tasks.keys()
-    return touched
-
-
-def _shown(dag: StoredDag, found: Sequence[FoundRun], planned: Sequence[Planned]) -> Clearing:
-    shown = [one.shown for one in planned]
-    return Clearing(dag.dag_id, dag.paused, dag.max_active_runs, list(found), shown)
+def _shown(scope: _Scope, found: Sequence[FoundRun], look: _Look) -> Clearing:
+    shown = [one.shown for one in look.planned]
+    vanished = sorted(set(look.vanished))
+    return Clearing(list(scope.dags.values()), list(found), shown, vanished)
 
 
 def _what(clearing: Clearing) -> object:
     """What somebody agrees to: which instances of which runs and versions, not their states."""
     return [
         (
+            run.dag_id,
             run.run_id,
             run.version,
             [(one.task_id, one.map_index) for one in run.tasks],
@@ -248,61 +241,3 @@ def _what(clearing: Clearing) -> object:
         )
         for run in clearing.runs
     ]
-
-
-def _write(conn: Conn, planned: Sequence[Planned]) -> None:
-    reason = f"cleared by {audit.os_user()}"
-    runs.reopen(conn, [one.found.run_key for one in planned if one.finished])
-    moved = [one for one in planned if one.shown.version != one.shown.version_before]
-    runs.repin(conn, {one.found.run_key: one.shown.version for one in moved})
-    runs.select(conn, ((one.found.run_key, id) for one in planned for id in _opened(one)))
-    restarts = {key: worker for one in planned for key, worker in one.restarts.items()}
-    cleared = (one.key for run in planned for one in run.instances)
-    clearing.restart(conn, restarts, reason)
-    clearing.clear(conn, [key for key in cleared if key not in restarts], reason)
-    _drop(conn, moved)
-    tasks.renew(conn, [waiting for run in moved for waiting in run.waiting])
-
-
-def _opened(run: Planned) -> set[str]:
-    """Tasks that are to run, also where the run was made for others only."""
-    return {one.task_id for one in run.instances} | set(run.shown.added)
-
-
-def _drop(conn: Conn, moved: Sequence[Planned]) -> None:
-    """End what the new version of unfinished runs, the same one for all, does not have."""
-    dropped = [
-        Mark(one.key, TaskState(one.state), TaskState.SKIPPED)
-        for run in moved
-        for one in run.dropped
-    ]
-    if dropped:
-        reason = f"version {moved[0].shown.version} does not have this task"
-        marks.mark(conn, dropped, reason, "hot")
-
-
-def _wake(conn: Conn, dag: StoredDag, planned: Sequence[Planned]) -> None:
-    """Let schedulers start what is queued, see what follows, and hand out what became free."""
-    past.wake_followers(conn, [(one.found.run_key, None) for one in planned])
-    going_on = [one.found.run_key for one in planned if not one.finished]
-    wakeups.wake_runs(conn, [(run_key, None, None) for run_key in going_on])
-    gates.wake_freed(conn, (pool for one in planned for pool in one.freed))
-    wakeups.wake_named(conn, [("dag", dag.dag_id)])
-
-
-def _announce(change: Change, planned: Sequence[Planned]) -> None:
-    for one in planned:
-        shown = one.shown
-        states = {_name(task): task.before.value for task in (*shown.tasks, *shown.dropped)}
-        after = {_name(task): task.after.value for task in (*shown.tasks, *shown.dropped)}
-        change.log(
-            f"{one.found.run.dag_id}/{shown.run_id}",
-            {"state": shown.before.value, "version": shown.version_before, "tasks": states},
-            {"state": shown.after.value, "version": shown.version, "tasks": after},
-        )
-    change.tell(notify.STOP)
-    change.tell(notify.WAKE)
-
-
-def _name(task: Cleared) -> str:
-    return str(TaskReference(task.task_id, tuple(task.map_index)))

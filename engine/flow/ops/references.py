@@ -51,7 +51,10 @@ def find_dags(conn: Conn, dag_ids: Sequence[str], *, lock: bool = False) -> list
 
 
 def find_dags_like(conn: Conn, text: str) -> list[StoredDag]:
-    """The DAG of that id, or every DAG that a glob names; at least one. Raises `NotFound`."""
+    """The DAG of that id, or every DAG in its file that a glob names; at least one.
+
+    Raises `NotFound`.
+    """
     if not _WILD & set(text):
         return [find_dag(conn, text)]
     found = [dag_id for dag_id in dags.ids(conn) if fnmatchcase(dag_id, text)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
@@ -56,8 +56,13 @@ def find_runs(
     return [one for one in found if (one.run.dag_id, one.run.run_id) in only]
 
 
-def find_runs_of(conn: Conn, dag: StoredDag, which: Which) -> list[FoundRun]:
-    """The runs of one DAG, the oldest first; at least one. Raises what `find_runs` raises."""
+def find_runs_of(
+    conn: Conn, dag: StoredDag, which: Which, fits: Callable[[Run], bool] | None = None
+) -> list[FoundRun]:
+    """The runs of one DAG, the oldest first; at least one. Raises what `find_runs` raises.
+
+    `fits` is the condition of `which`, for who reads it in a way of its own.
+    """
     in_range = any(one is not None for one in which[1:])
     if (which.reference is None) is not in_range:
         raise UsageError(
@@ -69,11 +74,12 @@ def find_runs_of(conn: Conn, dag: StoredDag, which: Which) -> list[FoundRun]:
     if which.reference is not None:
         return [find_run(conn, dag.dag_id, which.reference)]
     zone, now = load_zone(dag.timezone), clock.now(conn)
-    fits = where.parse(which.where, where.fields_of(Run, zone, now)) if which.where else None
+    if fits is None and which.where:
+        fits = _condition(which.where, zone, now)
     limits = bounds(which.start, which.end, zone, now)
     found = runs.in_range(conn, Filter(dag.dag_id, None, None, *limits))
     if fits is not None:
-        found = [one for one in found if fits(one.run._asdict())]
+        found = [one for one in found if fits(one.run)]
     if not found:
         raise NotFound(
             f"DAG {dag.dag_id!r} has no run "
@@ -81,6 +87,11 @@ def find_runs_of(conn: Conn, dag: StoredDag, which: Which) -> list[FoundRun]:
             f"`flow runs list {dag.dag_id}` shows its runs",
         )
     return found
+
+
+def _condition(text: str, zone: tzinfo, now: datetime) -> Callable[[Run], bool]:
+    condition = where.parse(text, where.fields_of(Run, zone, now))
+    return lambda run: condition(run._asdict())
 
 
 def bounds(

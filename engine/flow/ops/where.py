@@ -47,6 +47,13 @@ class _Token(NamedTuple):
     text: str
 
 
+class Part(NamedTuple):
+    """One of the conditions that all have to hold, and the fields that it asks for."""
+
+    fields: frozenset[str]
+    fits: Condition
+
+
 class Fields(NamedTuple):
     """What a condition may ask for: names with their types, and how its dates are read."""
 
@@ -66,7 +73,24 @@ def fields_of(row: type, zone: tzinfo, now: datetime) -> Fields:
 
 def parse(text: str, fields: Fields) -> Condition:
     """Read a condition. Raises `UsageError` for what is none, and for fields that are not there."""
+    return _all_of([part.fits for part in parts(text, fields)])
+
+
+def parts(text: str, fields: Fields) -> list[Part]:
+    """Read a condition as what `and` joins in it. Raises what `parse` raises."""
     return _Parser(text, fields).whole()
+
+
+def _all_of(conditions: Sequence[Condition]) -> Condition:
+    if len(conditions) == 1:
+        return conditions[0]
+    return lambda row: all(condition(row) for condition in conditions)
+
+
+def _any_of(conditions: Sequence[Condition]) -> Condition:
+    if len(conditions) == 1:
+        return conditions[0]
+    return lambda row: any(condition(row) for condition in conditions)
 
 
 def _kind(hint: Any) -> type | None:
@@ -90,12 +114,17 @@ class _Parser:
         self._fields = fields
         self._tokens = list(self._read())
         self._at = 0
+        self._asked: set[str] = set()
 
-    def whole(self) -> Condition:
-        condition = self._any_of()
+    def whole(self) -> list[Part]:
+        parts = self._parts()
+        if self._takes("word", "or"):
+            fits = _any_of([_all_of([part.fits for part in parts]), self._any_of()])
+            asked = frozenset(self._asked).union(*(part.fields for part in parts))
+            parts = [Part(asked, fits)]
         if (rest := self._next()) is not None:
             raise self._fault(f"{rest.text!r} does not belong there")
-        return condition
+        return parts
 
     def _read(self) -> Iterator[_Token]:
         at = 0
@@ -108,17 +137,26 @@ class _Parser:
             yield _Token("quoted" if kind in ("double", "single") else kind, match[kind])
             at = match.end()
 
+    def _parts(self) -> list[Part]:
+        """What `and` joins outside of parentheses."""
+        parts: list[Part] = []
+        while not parts or self._takes("word", "and"):
+            self._asked = set()
+            fits = self._part()
+            parts.append(Part(frozenset(self._asked), fits))
+        return parts
+
     def _any_of(self) -> Condition:
-        parts = [self._all_of()]
+        conditions = [self._all_of()]
         while self._takes("word", "or"):
-            parts.append(self._all_of())
-        return parts[0] if len(parts) == 1 else lambda row: any(part(row) for part in parts)
+            conditions.append(self._all_of())
+        return _any_of(conditions)
 
     def _all_of(self) -> Condition:
-        parts = [self._part()]
+        conditions = [self._part()]
         while self._takes("word", "and"):
-            parts.append(self._part())
-        return parts[0] if len(parts) == 1 else lambda row: all(part(row) for part in parts)
+            conditions.append(self._part())
+        return _all_of(conditions)
 
     def _part(self) -> Condition:
         if self._takes("word", "not"):
@@ -147,6 +185,7 @@ class _Parser:
                 f"there is no field {field.text!r} to ask for",
                 did_you_mean(field.text, names, f"there are: {', '.join(names)}"),
             )
+        self._asked.add(name)
         values = [value.text] if value.kind == "quoted" else value.text.split(",")
         return self._compare(name, kind, operator.text, values)
 

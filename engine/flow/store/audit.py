@@ -24,18 +24,21 @@ class Entry(NamedTuple):
     """What was changed, outermost first, with slashes: `sales/manual__2026-10-09T…/load`."""
     before: Facts | None = None
     after: Facts | None = None
+    user: str | None = None
+    """For whom a role did it, a user of the operating system; None: who runs this process."""
 
 
 _ADD = """
 insert into audit (os_user, host, verb, target, before, after)
-select %(user)s::text, %(host)s::text, verb, target, before, after
-from unnest(%(verbs)s::text[], %(targets)s::text[], %(befores)s::jsonb[], %(afters)s::jsonb[])
-  as e(verb, target, before, after)
+select coalesce(who, %(user)s::text), %(host)s::text, verb, target, before, after
+from unnest(%(users)s::text[], %(verbs)s::text[], %(targets)s::text[], %(befores)s::jsonb[],
+    %(afters)s::jsonb[])
+  as e(who, verb, target, before, after)
 """
 
 
 def record(conn: Conn, entries: Sequence[Entry]) -> None:
-    """Write entries with the operating system's user and host of this process."""
+    """Write entries with the host of this process, and its user where they do not say another."""
     if not entries:
         return
     conn.execute(
@@ -43,6 +46,7 @@ def record(conn: Conn, entries: Sequence[Entry]) -> None:
         {
             "user": os_user(),
             "host": socket.gethostname(),
+            "users": [entry.user for entry in entries],
             "verbs": [entry.verb for entry in entries],
             "targets": [entry.target for entry in entries],
             "befores": [_json(entry.before) for entry in entries],

@@ -25,6 +25,7 @@ class ActiveBackfill(NamedTuple):
     max_active_runs: int
     reprocess: Reprocess
     tasks: list[str] | None
+    created_by: str
     present: bool
 
 
@@ -53,7 +54,8 @@ class OpenInterval(NamedTuple):
 # Index backfill_active. Held until the commit, so that none of their runs goes back to the queue
 # between the look at them and the end of a backfill.
 _LOCK = """
-select b.backfill_id, b.dag_id, b.state, b.max_active_runs, b.reprocess, b.tasks, d.present
+select b.backfill_id, b.dag_id, b.state, b.max_active_runs, b.reprocess, b.tasks,
+  b.created_by, d.present
 from backfill b join dag d on d.dag_id = b.dag_id
 where b.dag_id = any(%(dag_ids)s::text[]) and b.ended_at is null
 order by b.backfill_id for no key update of b
@@ -119,9 +121,10 @@ with adopted as (
     join backfill b on b.backfill_id = i.backfill_id
     join dag d on d.dag_id = i.dag_id
   where r.run_key = k.run_key
-  returning r.run_key, i.backfill_id, i.ordinal)
+  returning r.run_key, r.version, i.backfill_id, i.ordinal)
 update backfill_interval i set run_key = a.run_key
 from adopted a where i.backfill_id = a.backfill_id and i.ordinal = a.ordinal
+returning a.run_key, a.version
 """
 
 # With the run that is left alone, which may have come to be after the look: index run_of_interval.
@@ -158,9 +161,11 @@ with over as (
       where i.backfill_id = b.backfill_id and i.action <> 'skip' and i.run_key is null))
     and not exists (select from run r
       where r.backfill_id = b.backfill_id and r.state in ('queued', 'running'))
-  returning b.backfill_id)
-update backfill_interval i set active = false
-from over where i.backfill_id = over.backfill_id and i.active
+  returning b.backfill_id, b.state),
+freed as (
+  update backfill_interval i set active = false
+  from over where i.backfill_id = over.backfill_id and i.active)
+select backfill_id, state from over
 """
 
 
@@ -202,11 +207,16 @@ def create(conn: Conn, made: Iterable[tuple[OpenInterval, str]]) -> set[tuple[in
     return {(backfill_id, ordinal) for backfill_id, ordinal in rows}
 
 
-def adopt(conn: Conn, intervals: Sequence[OpenInterval]) -> None:
-    """Give intervals their runs, which the caller holds and has put back into the queue."""
-    if intervals:
-        run_keys = arrays.numbers([one.run_key for one in intervals])
-        conn.execute(_ADOPT, {**_keys(intervals), "run_keys": run_keys})
+def adopt(conn: Conn, intervals: Sequence[OpenInterval]) -> dict[int, int]:
+    """Give intervals their runs, which the caller holds and has put back into the queue.
+
+    The versions that these have now, by run_key.
+    """
+    if not intervals:
+        return {}
+    run_keys = arrays.numbers([one.run_key for one in intervals])
+    rows = conn.execute(_ADOPT, {**_keys(intervals), "run_keys": run_keys})
+    return dict(rows.fetchall())
 
 
 def leave(conn: Conn, left: Sequence[tuple[OpenInterval, str]]) -> None:
@@ -225,10 +235,12 @@ def start(conn: Conn, room: Mapping[int, int]) -> list[StartedRun]:
     return [StartedRun._make(row) for row in rows]
 
 
-def end(conn: Conn, ids: Sequence[int]) -> None:
-    """End the backfills that have nothing left to do, and free their intervals."""
-    if ids:
-        conn.execute(_END, {"ids": list(ids)})
+def end(conn: Conn, ids: Sequence[int]) -> dict[int, BackfillState]:
+    """End the backfills that have nothing left to do, and free their intervals; those, by id."""
+    if not ids:
+        return {}
+    rows = conn.execute(_END, {"ids": list(ids)})
+    return {backfill_id: BackfillState(state) for backfill_id, state in rows}
 
 
 def _keys(intervals: Sequence[OpenInterval]) -> dict[str, str]:

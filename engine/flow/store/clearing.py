@@ -11,6 +11,7 @@ from flow.store.instances import Key, keys
 # somebody may come back to the task: what they say later no longer counts.
 _CLEAR = """
 update task_hot t set state = 'none', reason = %(reason)s, losses = 0, skips = null,
+  keeps_slot = false,
   try_number = t.try_number - (t.try_number > 0 and not exists (
     select from try_hot y where y.run_key = t.run_key and y.task_id = t.task_id
       and y.map_path = t.map_path and y.try_number = t.try_number))::int,

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from flow.ops import running
+from flow.ops.running import Wish
 from flow.states import TaskState
 from waiting import limit, wait_until
 
@@ -41,20 +43,29 @@ def test_it_asks_and_refuses_without_a_terminal(sales, flow):
 def test_the_fields_of_the_contract(sales, flow):
     done = flow("clear", "sales", "2026-07-08", "-t", "load.ch", "--yes", "-o", "json")
     assert json.loads(done.out) == {
-        "dag_id": "sales",
         "dry_run": False,
         "runs": [
             {
+                "dag_id": "sales",
                 "run_id": RUN,
                 "before": "failed",
                 "after": "queued",
                 "version_before": 1,
                 "version": 1,
+                "paused": False,
                 "tasks": [
-                    {"task_id": "load.ch", "map_index": [], "before": "failed", "after": "none"}
+                    {
+                        "task_id": "load.ch",
+                        "map_index": [],
+                        "before": "failed",
+                        "after": "none",
+                        "held": False,
+                    }
                 ],
                 "dropped": [],
+                "vanished": [],
                 "added": [],
+                "changed": [],
                 "stays": ["report"],
             }
         ],
@@ -111,4 +122,110 @@ def test_waiting_ends_with_the_runs(sales, environment, project, outcome, code):
     finally:
         process.kill()
     assert process.returncode == code
-    assert err.endswith(f"sales {RUN}: {outcome}\n")
+    cause = f": flow why sales {RUN}" if outcome == "failed" else ""
+    assert err.endswith(f"sales {RUN}: {outcome}{cause}\n")
+
+
+def test_what_other_dags_made_of_it_is_refused_until_there_are_assets(sales, flow):
+    refused = flow("clear", "sales", "latest", "--across-dags", "--yes")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "--across-dags needs assets, which Flow does not have yet: it does not know what other DAGs"
+        " have made of this\n"
+        "name the other DAGs, by a glob such as 'sales_*', and their tasks with -t\n"
+    )
+    assert sales.value("select count(*) from run where state = 'success'") == 2
+
+
+def test_several_dags_and_a_condition_on_their_tasks(sales, flow):
+    sales.define("sales_us", file="/dags/us.py")
+    assert flow("run", "sales_us", "--date", "2026-07-08").code == 0
+    sales.finish({"load": TaskState.FAILED})
+    where = "(dag~*us or operator~Python*) and task.state=failed"
+    clear = ("clear", "sales*", "--from", "2026-07-01", "--where", where)
+    planned = flow(*clear, "--dry-run")
+    assert planned.out.splitlines() == [
+        f"sales/{RUN}: failed -> queued, version 1",
+        "  load.ch: failed -> none",
+        f"sales_us/{RUN}: failed -> queued, version 1",
+        "  load: failed -> none",
+    ]
+    refused = flow(*clear)
+    assert (refused.code, refused.out) == (2, "")
+    done = flow(*clear, "--yes", "-o", "json")
+    assert [(one["dag_id"], one["run_id"]) for one in json.loads(done.out)["runs"]] == [
+        ("sales", RUN),
+        ("sales_us", RUN),
+    ]
+    assert done.err.endswith("see how it is doing: flow runs list\n")
+    nothing = flow(*clear, "--yes")
+    assert (nothing.code, nothing.err) == (0, "nothing to clear in 4 runs of 2 DAGs\n")
+
+
+def test_a_field_that_both_have_is_the_runs(sales, flow):
+    of_runs = flow("clear", "sales", "--where", "state=failed", "--dry-run", "-o", "json")
+    tasks = json.loads(of_runs.out)["runs"][0]["tasks"]
+    assert [one["before"] for one in tasks] == ["success", "failed", "success", "upstream_failed"]
+    unknown = flow("clear", "sales", "--where", "tri_number=1", "--dry-run")
+    assert unknown.code == 2
+    assert "did you mean try_number" in unknown.err
+
+
+def test_an_index_of_a_task_that_has_none(sales, flow):
+    refused = flow("clear", "sales", "2026-07-08", "-t", "load.ch[3]", "--yes")
+    assert (refused.code, refused.out) == (3, "")
+    assert refused.err == (
+        f"run '{RUN}' has no load.ch[3]\nload.ch is not mapped, so it is named without an index\n"
+    )
+
+
+def test_the_plan_says_what_another_version_changes(sales, flow):
+    sales.define("sales", {"extract": (), "check": ("extract",), "report": ("check",)})
+    clear = ("clear", "sales", "2026-07-08", "-t", "extract,report", "--dry-run")
+    assert flow(*clear).out.splitlines() == [
+        f"{RUN}: failed -> queued, version 1 -> 2",
+        "  extract: success -> none",
+        "  report: upstream_failed -> none",
+        "  load.ch: stays, not in version 2",
+        "  load.de: stays, not in version 2",
+        "  check: new in version 2",
+        "  report: changed in version 2: upstream",
+    ]
+    assert flow(*clear, "--version", "run").out.splitlines() == [
+        f"{RUN}: failed -> queued, version 1",
+        "  extract: success -> none",
+        "  report: upstream_failed -> none",
+    ]
+    only = flow("clear", "sales", "2026-07-08", "--state", "failed", "--yes")
+    assert (only.code, only.out) == (0, "")
+    assert only.err == (
+        "nothing to clear in 1 run of sales\n"
+        "load.ch would fit, but the latest version does not have it; "
+        "--version run clears it in the version that the run has\n"
+    )
+
+
+def test_waiting_for_runs_of_several_dags(sales, environment, project):
+    sales.define("sales_us", file="/dags/us.py")
+    running.run(sales.deployment, Wish("sales_us", date="2026-07-08"))
+    sales.finish()
+    command = ["clear", "sales*", "--where", "logical_date=2026-07-08", "-t", "report"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flow_cli", *command, "--downstream", "--yes", "--wait"],
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_until(lambda: sales.rows("select from run where state = 'queued'"), "the clear")
+        sales.finish()
+        _, err = process.communicate(timeout=limit(60))
+    finally:
+        process.kill()
+    assert process.returncode == 1  # load.ch has failed, so that run fails again
+    assert set(err.splitlines()[-2:]) == {
+        f"sales {RUN}: failed: flow why sales {RUN}",
+        f"sales_us {RUN}: success",
+    }

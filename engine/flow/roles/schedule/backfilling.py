@@ -3,6 +3,7 @@
 Part of arrow 1, under the lock of the DAG, whenever that was woken: when a backfill was made or
 goes on, and when a run has ended. In a few statements, whatever the number of backfills and
 intervals. A backfill has its own limit of running runs; that of the DAG does not count them.
+What is done so to a run that was there, and the end, is audited as done for who made the backfill.
 """
 
 from __future__ import annotations
@@ -11,10 +12,22 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from flow.decide.backfill import Action, Existing, turn_now
-from flow.states import BackfillState, RunState, RunType
-from flow.store import backfill_turns, clearing, instances, past, run_locks, runs, stopping, wakeups
+from flow.states import BackfillState, RunState, RunType, TaskState
+from flow.store import (
+    audit,
+    backfill_turns,
+    clearing,
+    instances,
+    past,
+    run_locks,
+    runs,
+    stopping,
+    wakeups,
+)
+from flow.store.audit import Entry
 from flow.store.backfill_turns import ActiveBackfill, OpenInterval, UnderWay
 from flow.store.connect import Conn
+from flow.store.instances import Instance, Key
 from flow.store.run_locks import LockedRun
 from flow.store.runs import StartedRun
 from flow.timetables.zone import as_utc
@@ -40,7 +53,21 @@ def advance(conn: Conn, dag_ids: Sequence[str]) -> list[StartedRun]:
     room = {one.backfill_id: _room(one, counts) for one in active}
     _take_turns(conn, active, counts, room)
     started = backfill_turns.start(conn, room)
-    backfill_turns.end(conn, [one.backfill_id for one in active])
+    ended = backfill_turns.end(conn, [one.backfill_id for one in active])
+    audit.record(
+        conn,
+        [
+            Entry(
+                "backfill",
+                f"{one.dag_id}/backfill:{one.backfill_id}",
+                {"state": one.state.value, "ended": False},
+                {"state": ended[one.backfill_id].value, "ended": True},
+                one.created_by,
+            )
+            for one in active
+            if one.backfill_id in ended
+        ],
+    )
     return started
 
 
@@ -71,7 +98,7 @@ def _take_turns(
     step = _decide(intervals, by_id, held)
     made = backfill_turns.create(conn, step.create)
     late = [(one, "it has got a run since") for one, _ in step.create if one.key not in made]
-    _clear(conn, step.clear, by_id)
+    _clear(conn, step.clear, by_id, held)
     backfill_turns.leave(conn, step.leave + late)
     # What was left alone has taken no room: others may have their turn.
     left = {by_id[one.backfill_id].dag_id for one, _ in step.leave + late}
@@ -106,7 +133,10 @@ def _decide(
 
 
 def _clear(
-    conn: Conn, intervals: Sequence[OpenInterval], active: Mapping[int, ActiveBackfill]
+    conn: Conn,
+    intervals: Sequence[OpenInterval],
+    active: Mapping[int, ActiveBackfill],
+    held: Mapping[int, LockedRun],
 ) -> None:
     """Put ended runs, which are held, back into the queue, and open the tasks that are selected.
 
@@ -116,18 +146,54 @@ def _clear(
         return
     owners = {one.run_key: active[one.backfill_id] for one in intervals if one.run_key is not None}
     runs.reopen(conn, list(owners))
-    backfill_turns.adopt(conn, intervals)
+    versions = backfill_turns.adopt(conn, intervals)
     dying = stopping.of_runs(conn, list(owners))
-    chosen = [
-        row.key
+    chosen = {
+        run_key: [row for row in rows if _is_selected(row.task_id, owners[run_key].tasks)]
         for run_key, rows in instances.read(conn, list(owners)).items()
-        for row in rows
-        if _is_selected(row.task_id, owners[run_key].tasks)
-    ]
-    restarts = {key: dying[key] for key in chosen if key in dying}
+    }
+    keys = [row.key for rows in chosen.values() for row in rows]
+    restarts = {key: dying[key] for key in keys if key in dying}
     clearing.restart(conn, restarts, REASON)
-    clearing.clear(conn, [key for key in chosen if key not in dying], REASON)
+    clearing.clear(conn, [key for key in keys if key not in dying], REASON)
     past.wake_followers(conn, [(run_key, None) for run_key in owners])
+    audit.record(
+        conn,
+        [
+            _entry(owner, held[run_key], versions[run_key], chosen[run_key], dying)
+            for run_key, owner in owners.items()
+        ],
+    )
+
+
+def _entry(
+    owner: ActiveBackfill,
+    before: LockedRun,
+    version: int,
+    cleared: Sequence[Instance],
+    dying: Collection[Key],
+) -> Entry:
+    """What a backfill has done to a run, in the words of `flow clear`."""
+    after = {
+        row.reference: TaskState.RESTARTING if row.key in dying else TaskState.NONE
+        for row in cleared
+    }
+    return Entry(
+        "clear",
+        f"{before.dag_id}/{before.run_id}",
+        {
+            "state": before.state,
+            "version": before.version,
+            "tasks": {row.reference: row.state for row in cleared},
+        },
+        {
+            "state": RunState.QUEUED.value,
+            "version": version,
+            "tasks": {name: state.value for name, state in after.items()},
+            "backfill": owner.backfill_id,
+        },
+        owner.created_by,
+    )
 
 
 def _is_selected(task_id: str, tasks: Collection[str] | None) -> bool:

@@ -68,7 +68,9 @@ happened as (
   from tries
   union all
   select at, verb, split_part(target, '/', 1),
-    nullif(split_part(target, '/', 2), ''), nullif(split_part(target, '/', 3), ''), null, null,
+    case when split_part(verb, '.', 1) not in ('backfill', 'backfills')
+      then nullif(split_part(target, '/', 2), '') end,
+    nullif(split_part(target, '/', 3), ''), null, null,
     after ->> 'state', os_user || '@' || host, target
   from audit
   where at >= %(since)s and split_part(verb, '.', 1) not in ('vars', 'conns', 'pools')

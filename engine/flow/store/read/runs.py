@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from flow.states import RunState
+from flow.store import arrays
 from flow.store.connect import Conn
 from flow.store.read.page import COUNTED, Page, Total, total
 
@@ -62,13 +64,14 @@ _COLUMNS = """r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_in
   r.data_interval_end, r.queued_at, r.started_at, r.ended_at, r.version, r.conf, r.backfill_id,
   r.note"""
 
-_FOUND = f"""
+_ANY = f"""
 select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, r.run_after, r.selected,
   r.ignores_past, r.priority, {_COLUMNS}
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
-where r.dag_id = %(dag_id)s
 """
+_FOUND = f"{_ANY}where r.dag_id = %(dag_id)s"
 _BY_ID = f"{_FOUND} and r.run_id = %(run_id)s"
+_BY_KEYS = f"{_ANY}where r.run_key = any(%(run_keys)s::bigint[])"
 # Index run_by_date. Logical dates are interval starts, and for ad hoc runs the time of creation.
 _LATEST = f"{_FOUND} order by r.logical_date desc, r.run_key desc limit 1"
 # Index run_of_interval.
@@ -147,6 +150,12 @@ def page(conn: Conn, wanted: Filter, limit: int | None) -> Page[Run]:
 def by_id(conn: Conn, dag_id: str, run_id: str) -> FoundRun | None:
     """The run of that id."""
     return _found(conn.execute(_BY_ID, {"dag_id": dag_id, "run_id": run_id}).fetchone())
+
+
+def by_keys(conn: Conn, run_keys: Sequence[int]) -> dict[int, FoundRun]:
+    """Runs by key; one that is not there is absent."""
+    rows = conn.execute(_BY_KEYS, {"run_keys": arrays.numbers(run_keys)})
+    return {one.run_key: one for row in rows if (one := _found(row)) is not None}
 
 
 def latest(conn: Conn, dag_id: str) -> FoundRun | None:

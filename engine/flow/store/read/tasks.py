@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from flow.states import TaskState
+from flow.store import arrays
 from flow.store.connect import Conn
+from flow.store.instances import Key
 
 
 class Task(NamedTuple):
@@ -84,13 +86,21 @@ class StateCount(NamedTuple):
     instances: int
 
 
+_AFTER_RUN_ID = """t.task_id, t.map_path, t.state, t.try_number, t.max_tries, t.pool,
+  t.pool_slots, t.queue, t.executor, t.priority, t.scheduled_at, t.queued_at, t.started_at,
+  t.ended_at, p.host || ':' || p.pid, null"""
+
 # Rows of one run; primary key prefix in the hot table and in one partition of the history.
-_OF_RUN = """
-select t.dag_id, %(run_id)s::text, t.task_id, t.map_path, t.state, t.try_number, t.max_tries,
-  t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.scheduled_at, t.queued_at, t.started_at,
-  t.ended_at, p.host || ':' || p.pid, null
+_OF_RUN = f"""
+select t.dag_id, %(run_id)s::text, {_AFTER_RUN_ID}
 from task t left join process p on p.process_id = t.worker
 where t.run_key = %(run_key)s order by t.task_id, t.map_path
+"""
+
+_OF_RUNS = f"""
+select t.run_key, t.dag_id, r.run_id, {_AFTER_RUN_ID}
+from task t join run r on r.run_key = t.run_key left join process p on p.process_id = t.worker
+where t.run_key = any(%(run_keys)s::bigint[])
 """
 
 _STATE = """
@@ -139,6 +149,13 @@ def of_run(conn: Conn, run_key: int, run_id: str) -> list[Task]:
     """Every row of a run, in order of id; tasks in state none may have none."""
     rows = conn.execute(_OF_RUN, {"run_key": run_key, "run_id": run_id})
     return [Task._make(row) for row in rows]
+
+
+def of_runs(conn: Conn, run_keys: Sequence[int]) -> dict[Key, Task]:
+    """Every row of some runs."""
+    rows = conn.execute(_OF_RUNS, {"run_keys": arrays.numbers(run_keys)})
+    found = ((run_key, Task._make(row)) for run_key, *row in rows)
+    return {(run_key, one.task_id, tuple(one.map_index)): one for run_key, one in found}
 
 
 def state(conn: Conn, run_key: int, task_id: str, map_path: Sequence[int]) -> TaskState:

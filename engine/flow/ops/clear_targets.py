@@ -1,0 +1,161 @@
+"""What a clear is about: its wish, and what that comes to in each version of each DAG."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from flow.errors import NotFound
+from flow.graph import Graph
+from flow.graph.compare import compare
+from flow.ops.run_ranges import Which
+from flow.ops.selection import Selected, everything, select, widen
+from flow.ops.task_references import TaskReference
+from flow.states import TaskState
+from flow.store.instances import Instance
+from flow.store.read.dags import StoredDag
+from flow.store.read.runs import FoundRun
+
+Version = Literal["latest", "run"]
+Pinned = tuple[str, int]
+"""What runs are pinned to: dag_id and version."""
+
+
+class Wish(NamedTuple):
+    """What is to be cleared.
+
+    `dag` is an id, or a glob over ids. `tasks` is a selection, None all tasks; `states` narrows it
+    to instances in one of them, and so does the condition of `which`, which may ask for fields of
+    tasks too (`flow.ops.task_conditions`) and may be given with a run. `version`: the graph that
+    the runs have from then on, the DAG's latest one or their own.
+    """
+
+    dag: str
+    which: Which
+    tasks: str | None = None
+    upstream: bool = False
+    downstream: bool = False
+    states: Collection[TaskState] | None = None
+    version: Version = "latest"
+
+
+class Target(NamedTuple):
+    """The graph that runs are to have from then on, and what is selected of it.
+
+    `changed` are its tasks that are others than in the graph the runs have, with the fields that
+    differ.
+    """
+
+    version: int
+    graph: Graph
+    selected: Selected
+    changed: Mapping[str, list[str]]
+
+
+def pinned(one: FoundRun) -> Pinned:
+    """What a run is pinned to."""
+    return one.run.dag_id, one.run.version
+
+
+def find_targets(
+    dags: Mapping[str, StoredDag],
+    found: Sequence[FoundRun],
+    graphs: Mapping[str, Graph],
+    wish: Wish,
+) -> dict[Pinned, Target]:
+    """By what runs are pinned to: what they are to have.
+
+    Of several DAGs and versions, those are left out in which nothing is selected. Raises `NotFound`
+    when that is so in all of them.
+    """
+    own = {pinned(one): graphs[one.spec_hash] for one in found}
+    missing: list[NotFound] = []
+    targets: dict[Pinned, Target] = {}
+    for (dag_id, version), graph in own.items():
+        dag = dags[dag_id]
+        latest = wish.version == "latest"
+        number, after = (dag.version, graphs[dag.spec_hash]) if latest else (version, graph)
+        try:
+            selected = _select(after, wish)
+        except NotFound as error:
+            missing.append(_pointing_back(error, dag, version, graph, wish))
+        else:
+            changed = {} if number == version else _changes(graph, after)
+            targets[dag_id, version] = Target(number, after, selected, changed)
+    if missing and not targets:
+        raise missing[0]
+    return targets
+
+
+def touched(
+    found: Iterable[FoundRun], graphs: Mapping[str, Graph], targets: Mapping[Pinned, Target]
+) -> set[str]:
+    """Tasks whose rows may change: those selected, and those that a new version does not have."""
+    names: set[str] = set()
+    own = {pinned(one): graphs[one.spec_hash] for one in found}
+    for key, target in targets.items():
+        names |= target.selected.instances.keys()
+        names |= own[key].tasks.keys() - target.graph.tasks.keys()
+    return names
+
+
+def require_instances(
+    found: Sequence[FoundRun],
+    targets: Mapping[Pinned, Target],
+    rows: Mapping[int, Sequence[Instance]],
+) -> None:
+    """Raise `NotFound` where an instance is named, such as `load[3]`, that none of the runs has."""
+    named = {
+        TaskReference(task_id, path)
+        for target in targets.values()
+        for task_id, paths in target.selected.instances.items()
+        for path in paths or ()
+    }
+    if not named:
+        return
+    there = {TaskReference(row.task_id, row.map_path) for one in rows.values() for row in one}
+    missing = sorted(named - there)
+    if not missing:
+        return
+    task_id = missing[0].task_id
+    run = found[0].run
+    has = f"run {run.run_id!r} has" if len(found) == 1 else f"{len(found)} runs have"
+    raise NotFound(
+        f"{has} no {', '.join(map(str, missing))}",
+        f"{task_id} is not mapped, so it is named without an index"
+        if TaskReference(task_id) in there
+        else f"`flow tasks list {run.dag_id} {run.run_id}` shows what there is",
+    )
+
+
+def _select(graph: Graph, wish: Wish) -> Selected:
+    selected = everything(graph) if wish.tasks is None else select(graph, wish.tasks)
+    return widen(graph, selected, upstream=wish.upstream, downstream=wish.downstream)
+
+
+def _pointing_back(
+    error: NotFound, dag: StoredDag, version: int, own: Graph, wish: Wish
+) -> NotFound:
+    """The same, saying it where only the latest version lacks what is selected."""
+    if wish.version == "run":
+        return error
+    try:
+        _select(own, wish)
+    except NotFound:
+        return error
+    return NotFound(
+        f"{error.message} in its latest version, {dag.version}",
+        f"version {version}, which the run has, does: --version run clears it there",
+    )
+
+
+def _changes(before: Graph, after: Graph) -> dict[str, list[str]]:
+    differences = compare(before.spec, after.spec)
+    changed = {
+        task.task_id: [change.field for change in task.fields] for task in differences.tasks_changed
+    }
+    for _, task_id in (*differences.edges_added, *differences.edges_removed):
+        fields = changed.setdefault(task_id, [])
+        if "upstream" not in fields and task_id in before.tasks and task_id in after.tasks:
+            fields.append("upstream")
+    return {task_id: fields for task_id, fields in changed.items() if fields}
