@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from flow.task_reference import task_reference
@@ -22,9 +23,23 @@ IN_FULL: Final = 3
 
 
 def describe(clearing: Clearing) -> list[str]:
-    """Every run, and what becomes of its tasks."""
-    in_full = len(clearing.runs) <= IN_FULL
-    return [line for run in clearing.runs for line in _run(clearing, run, in_full=in_full)]
+    """Every run, and what becomes of its tasks; of many runs what they have in common once."""
+    if len(clearing.runs) <= IN_FULL:
+        return [
+            line
+            for run in clearing.runs
+            for line in (_heading(clearing, run), *map(_task, run.tasks), *_by_version(run))
+        ]
+    lines = [
+        line for run in clearing.runs for line in (_heading(clearing, run), _counted(run.tasks))
+    ]
+    for same in _alike(clearing):
+        runs = counted(len(same), "run")
+        heading = (
+            f"{same[0].dag_id}, version {same[0].version_before} -> {same[0].version}, {runs}:"
+        )
+        lines += [heading, *_by_version(same[0])]
+    return lines
 
 
 def question(clearing: Clearing) -> str:
@@ -100,19 +115,33 @@ def _grid(clearing: Clearing) -> str:
     return f"flow grid {next(iter(ids))}" if len(ids) == 1 else look_at(clearing)
 
 
-def _run(clearing: Clearing, run: ClearedRun, *, in_full: bool) -> list[str]:
+def _heading(clearing: Clearing, run: ClearedRun) -> str:
     version = f", version {run.version}"
     if run.version != run.version_before:
         version = f", version {run.version_before} -> {run.version}"
     state = run.before if run.before == run.after else f"{run.before} -> {run.after}"
-    lines = [f"{name(clearing, run)}: {state}{version}"]
-    if in_full:
-        lines += [_task(task) for task in run.tasks]
-    else:
-        counts = Counter(str(task.before) for task in run.tasks)
-        states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
-        lines.append(f"  {counted(len(run.tasks), 'task')}: {states}")
-    lines += [f"{_task(task)}, not in version {run.version}" for task in run.dropped]
+    return f"{name(clearing, run)}: {state}{version}"
+
+
+def _counted(tasks: Sequence[Cleared]) -> str:
+    counts = Counter(str(task.before) for task in tasks)
+    states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
+    return f"  {counted(len(tasks), 'task')}: {states}"
+
+
+def _alike(clearing: Clearing) -> list[list[ClearedRun]]:
+    """Runs with the same to say about their new version, without those that have nothing."""
+    groups: dict[tuple[object, ...], list[ClearedRun]] = {}
+    for run in clearing.runs:
+        if lines := _by_version(run):
+            key = run.dag_id, run.version_before, run.version, *lines
+            groups.setdefault(key, []).append(run)
+    return list(groups.values())
+
+
+def _by_version(run: ClearedRun) -> list[str]:
+    """What the new version of a run makes of its tasks."""
+    lines = [f"{_task(task)}, not in version {run.version}" for task in run.dropped]
     lines += [f"  {task_id}: stays, not in version {run.version}" for task_id in run.vanished]
     lines += [f"  {task_id}: new in version {run.version}" for task_id in run.added]
     lines += [

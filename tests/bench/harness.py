@@ -33,7 +33,18 @@ from flow.store.connect import Conn, connect
 
 FLOORS: Final = Path(__file__).parent / "floors"
 BENCHES: Final = (
-    *("hop", "throughput", "backfill", "burst", "big_run", "fair", "cold_start", "idle", "specs"),
+    *(
+        "hop",
+        "throughput",
+        "backfill",
+        "clear",
+        "burst",
+        "big_run",
+        "fair",
+        "cold_start",
+        "idle",
+        "specs",
+    ),
     *("parse", "schedulers", "history", "steady", "contention", "slots", "load"),
 )
 """Each is a script of that name beside this one."""

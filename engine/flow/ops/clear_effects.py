@@ -19,11 +19,12 @@ def write(conn: Conn, planned: Sequence[Planned]) -> None:
     runs.reopen(conn, [one.found.run_key for one in planned if one.finished])
     moved = [one for one in planned if one.shown.version != one.shown.version_before]
     runs.repin(conn, {one.found.run_key: one.shown.version for one in moved})
-    runs.select(conn, ((one.found.run_key, id) for one in planned for id in _opened(one)))
+    narrow = [one for one in planned if one.found.selected is not None]
+    runs.select(conn, ((one.found.run_key, id) for one in narrow for id in _opened(one)))
     restarts = {key: worker for one in planned for key, worker in one.restarts.items()}
-    cleared = (one.key for run in planned for one in run.instances)
+    cleared = (one for run in planned for one in run.instances)
     clearing.restart(conn, restarts, reason)
-    clearing.clear(conn, [key for key in cleared if key not in restarts], reason)
+    clearing.clear(conn, [one for one in cleared if one.key not in restarts], reason)
     _drop(conn, moved)
     tasks.renew(conn, [waiting for run in moved for waiting in run.waiting])
     _wake(conn, planned)
@@ -45,7 +46,7 @@ def announce(change: Change, planned: Sequence[Planned]) -> None:
 
 
 def _opened(run: Planned) -> set[str]:
-    """Tasks that are to run, also where the run was made for others only."""
+    """Tasks that are to run, in a run that was made for some only."""
     return {one.task_id for one in run.instances} | set(run.shown.added)
 
 

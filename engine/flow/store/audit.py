@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import socket
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from psycopg.types.json import Jsonb
-
+from flow.store import arrays
 from flow.store.connect import Conn
 
 Facts = Mapping[str, object]
@@ -46,11 +46,11 @@ def record(conn: Conn, entries: Sequence[Entry]) -> None:
         {
             "user": os_user(),
             "host": socket.gethostname(),
-            "users": [entry.user for entry in entries],
-            "verbs": [entry.verb for entry in entries],
-            "targets": [entry.target for entry in entries],
-            "befores": [_json(entry.before) for entry in entries],
-            "afters": [_json(entry.after) for entry in entries],
+            "users": arrays.texts(entry.user for entry in entries),
+            "verbs": arrays.texts(entry.verb for entry in entries),
+            "targets": arrays.texts(entry.target for entry in entries),
+            "befores": arrays.texts(_json(entry.before) for entry in entries),
+            "afters": arrays.texts(_json(entry.after) for entry in entries),
         },
     )
 
@@ -63,5 +63,5 @@ def os_user() -> str:
         return f"uid {os.getuid()}"
 
 
-def _json(facts: Facts | None) -> Jsonb | None:
-    return None if facts is None else Jsonb(dict(facts))
+def _json(facts: Facts | None) -> str | None:
+    return None if facts is None else json.dumps(dict(facts))

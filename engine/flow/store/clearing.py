@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flow.states import FINISHED
+from flow.store import arrays
 from flow.store.connect import Conn
-from flow.store.instances import Key, keys
+from flow.store.instances import Instance, Key, keys
 
 # The number of a try that never started is given again: nobody has seen it. The claim grows where
 # somebody may come back to the task: what they say later no longer counts.
@@ -43,12 +45,13 @@ where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = k.map_pat
 """
 
 
-def clear(conn: Conn, instances: Sequence[Key], reason: str) -> None:
+def clear(conn: Conn, instances: Sequence[Instance], reason: str) -> None:
     """Set instances without a process to none, so that they are decided anew; end their tries."""
     if instances:
-        values = {**keys(instances), "reason": reason}
-        conn.execute(_CLEAR, values)
-        conn.execute(_CLOSE_TRIES, values)
+        conn.execute(_CLEAR, {**keys([one.key for one in instances]), "reason": reason})
+    unfinished = [one.key for one in instances if one.state not in FINISHED]
+    if unfinished:
+        conn.execute(_CLOSE_TRIES, {**keys(unfinished), "reason": reason})
 
 
 def restart(conn: Conn, instances: Mapping[Key, int | None], reason: str) -> None:
@@ -57,5 +60,6 @@ def restart(conn: Conn, instances: Mapping[Key, int | None], reason: str) -> Non
     Theirs, or where they do not run, one that is still being stopped by the worker given.
     """
     if instances:
-        values = {**keys(list(instances)), "workers": list(instances.values())}
+        workers = arrays.numbers(instances.values())
+        values = {**keys(list(instances)), "workers": workers}
         conn.execute(_RESTART, {**values, "reason": reason})

@@ -65,11 +65,11 @@ def read(conn: Conn, run_keys: Sequence[int]) -> dict[int, list[Instance]]:
     return found
 
 
-def keys(instances: Sequence[Key]) -> dict[str, list[int] | list[str]]:
+def keys(instances: Sequence[Key]) -> dict[str, str]:
     """The parameters `run_keys`, `task_ids` and `paths` of a statement about some instances."""
     run_keys, task_ids, paths = zip(*instances, strict=True)
     return {
-        "run_keys": list(run_keys),
-        "task_ids": list(task_ids),
-        "paths": [arrays.path(path) for path in paths],
+        "run_keys": arrays.numbers(run_keys),
+        "task_ids": arrays.texts(task_ids),
+        "paths": arrays.paths(paths),
     }

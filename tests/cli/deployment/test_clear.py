@@ -196,6 +196,21 @@ def test_the_plan_says_what_another_version_changes(sales, flow):
         "  extract: success -> none",
         "  report: upstream_failed -> none",
     ]
+    for day in (5, 6):
+        assert flow("run", "sales", "--date", f"2026-07-0{day}").code == 0
+    sales.finish()
+    many = flow("clear", "sales", "--from", "2026-07-05", "--dry-run").out.splitlines()
+    assert many[:2] == [
+        "manual__2026-07-05T00:00:00+00:00: success -> queued, version 2",
+        "  3 tasks: 3 success",
+    ]
+    assert many[10:] == [
+        "sales, version 1 -> 2, 3 runs:",
+        "  load.ch: stays, not in version 2",
+        "  load.de: stays, not in version 2",
+        "  check: new in version 2",
+        "  report: changed in version 2: upstream",
+    ]
     only = flow("clear", "sales", "2026-07-08", "--state", "failed", "--yes")
     assert (only.code, only.out) == (0, "")
     assert only.err == (

@@ -152,10 +152,10 @@ def _clear(
         run_key: [row for row in rows if _is_selected(row.task_id, owners[run_key].tasks)]
         for run_key, rows in instances.read(conn, list(owners)).items()
     }
-    keys = [row.key for rows in chosen.values() for row in rows]
-    restarts = {key: dying[key] for key in keys if key in dying}
+    cleared = [row for rows in chosen.values() for row in rows]
+    restarts = {row.key: dying[row.key] for row in cleared if row.key in dying}
     clearing.restart(conn, restarts, REASON)
-    clearing.clear(conn, [key for key in keys if key not in dying], REASON)
+    clearing.clear(conn, [row for row in cleared if row.key not in dying], REASON)
     past.wake_followers(conn, [(run_key, None) for run_key in owners])
     audit.record(
         conn,
