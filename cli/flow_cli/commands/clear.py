@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flow.wording.cells import counted
 from flow_cli import exits
-from flow_cli.cells import counted
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagsArgument,
@@ -139,7 +139,8 @@ def clear(
     from flow.ops import clearing
     from flow.ops.run_ranges import Which
     from flow.states import TaskState
-    from flow_cli.clear_page import describe, look_at, question, report
+    from flow.wording.clearing import describe, look_at, question
+    from flow_cli.clear_page import report
     from flow_cli.confirm import confirm
     from flow_cli.detaching import Detaching
 
@@ -189,7 +190,7 @@ def clear(
 def _succeeded(printer: Output, deployment: Deployment, done: Clearing) -> bool:
     """Wait for the end of every run that was cleared, and tell of each; whether all succeeded."""
     from flow.ops import waiting
-    from flow_cli.clear_page import ended
+    from flow.wording.clearing import ended
     from flow_cli.progress import progress_bar
 
     steps = waiting.follow(deployment.conn, done.cleared)
