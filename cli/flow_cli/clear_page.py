@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flow.wording.cells import counted
 from flow.wording.clearing import describe, look_at
-from flow.wording.run_changes import few
+from flow.wording.run_changes import few, name
 from flow_cli.output import Output
 from flow_cli.records import plain
 
@@ -27,12 +27,9 @@ def report(printer: Output, clearing: Clearing, *, dry_run: bool) -> None:
             f"{few(stays)} did not run because of an earlier end and stay so; "
             "--downstream clears them too"
         )
-    for run in clearing.runs:
-        if run.paused:
-            printer.warning(
-                f"run {run.run_id} is paused: it goes on after "
-                f"`flow runs resume {run.dag_id} {run.run_id}`"
-            )
+    paused = [name(clearing, run) for run in clearing.runs if run.paused]
+    if paused:
+        printer.warning(f"paused, to go on after `flow runs resume`: {few(paused)}")
     for dag in clearing.dags:
         _starts(printer, clearing, dag)
     if not dry_run:

@@ -556,6 +556,14 @@ class TestSeveralDags:
             clearing.clear(three.deployment, wish, shown)
         assert three.value("select count(*) from task_hot") == 0
 
+    def test_one_of_them_goes_after_the_look(self, three: World) -> None:
+        wish = clearing.Wish("sales_*", Which("latest"), states=FAILED)
+        shown = clearing.preview(three.deployment, wish)
+        three.rows("update dag set present = false where dag_id = 'sales_de' returning 1")
+        with pytest.raises(Conflict, match="not what was shown"):
+            clearing.clear(three.deployment, wish, shown)
+        assert three.value("select count(*) from task_hot") == 0
+
 
 class TestConditions:
     @pytest.fixture

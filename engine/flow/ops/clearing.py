@@ -59,7 +59,9 @@ class _Scope(NamedTuple):
     conditions: dict[str, TaskCondition]
 
     def fits_run(self, one: FoundRun) -> bool:
-        """Whether tasks of a run may fit."""
+        """Whether tasks of a run may fit: of one that somebody has agreed to, still."""
+        if one.run.dag_id not in self.dags:
+            return False
         condition = self.conditions.get(one.run.dag_id)
         return condition is None or condition.fits_run(one.run)
 
@@ -150,8 +152,8 @@ def _lock(conn: Conn, found: Sequence[FoundRun]) -> list[FoundRun]:
 def _look(
     conn: Conn, scope: _Scope, found: Sequence[FoundRun], wish: Wish, *, lock: bool = False
 ) -> _Look:
-    _require_rows(found)
     fitting = [one for one in found if scope.fits_run(one)]
+    _require_rows(fitting)
     latest = {scope.dags[one.run.dag_id].spec_hash for one in fitting}
     graphs = load_graphs(conn, latest | {one.spec_hash for one in fitting})
     targets = find_targets(scope.dags, fitting, graphs, wish)

@@ -19,6 +19,9 @@ GLANCE: Final = 0.1
 LOOK: Final = 2.0
 """Seconds after which the run is looked at anyway."""
 
+PACE_OF_SEVERAL: Final = 0.5
+"""Seconds between two looks at several runs, at least."""
+
 
 class Progress(NamedTuple):
     """How far runs have come, together, in tasks."""
@@ -54,6 +57,8 @@ def follow(conn: Conn, found: Sequence[FoundRun]) -> Iterator[Progress]:
         yield progress
         if progress.over:
             return
+        if len(found) > 1:
+            time.sleep(PACE_OF_SEVERAL)
         until_changed(conn, seen)
 
 

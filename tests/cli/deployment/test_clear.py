@@ -171,6 +171,12 @@ def test_a_field_that_both_have_is_the_runs(sales, flow):
     assert "did you mean try_number" in unknown.err
 
 
+def test_runs_that_are_paused_are_named(sales, flow):
+    sales.rows("update run set paused = true where run_id = %s returning 1", RUN)
+    done = flow("clear", "sales", "2026-07-08", "--dry-run")
+    assert done.err == f"Warning: paused, to go on after `flow runs resume`: {RUN}\n"
+
+
 def test_an_index_of_a_task_that_has_none(sales, flow):
     refused = flow("clear", "sales", "2026-07-08", "-t", "load.ch[3]", "--yes")
     assert (refused.code, refused.out) == (3, "")
