@@ -12,7 +12,7 @@ from textual.app import App
 from textual.screen import Screen
 
 from flow.errors import DatabaseError
-from flow_tui.actions import Action
+from flow_tui.actions import BY_ID, Action
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
@@ -162,9 +162,11 @@ class FlowApp(App[None]):
             getattr(self, f"do_{area}_{name}")(targets)
 
     def _ask(self, action: Action, targets: Sequence[Target]) -> None:
+        from flow_tui.dialogs.clear import ClearDialog
         from flow_tui.dialogs.plan import PlanDialog
 
-        self.push_screen(PlanDialog(action, targets), self._asked)
+        dialog = ClearDialog if action.id == "item.clear" else PlanDialog
+        self.push_screen(dialog(action, targets), self._asked)
 
     def _asked(self, told: list[str] | None) -> None:
         if told:
@@ -197,11 +199,38 @@ class FlowApp(App[None]):
         if isinstance(self.screen, View):
             self.push_screen(KeysDialog(self.screen), self._chosen)
 
-    do_app_palette = do_app_help
+    def do_app_palette(self, targets: Sequence[Target]) -> None:
+        """Anything by its name."""
+        from flow_tui.dialogs.palette import PaletteDialog
+
+        if isinstance(self.screen, View):
+            self.push_screen(PaletteDialog(self.screen), lambda act: act and act())
+
+    def use_theme(self, name: str) -> None:
+        """Take a theme, also the next time."""
+        self.theme = name
+        self.memory.set("theme", name)
+
+    def use_palette(self, name: str) -> None:
+        """Take the colours of states, also the next time."""
+        use_palette(name)
+        self.memory.set("palette", name)
+        self.refresh(layout=True)
+        if isinstance(self.screen, View):
+            self.screen.refresh_data()
 
     def _chosen(self, action: Action | None) -> None:
         if action is not None and isinstance(self.screen, View):
             self.screen.perform(action)
+
+    def do_dag_backfill(self, targets: Sequence[Target]) -> None:
+        """Runs for past intervals, at first those that are selected."""
+        from flow_tui.dialogs.backfill import BackfillDialog
+
+        view = self.screen
+        start, end = view.range_of(targets) if isinstance(view, View) else ("", "")
+        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
+        self.push_screen(dialog, self._asked)
 
     def do_item_why(self, targets: Sequence[Target]) -> None:
         """Why something does not move, or ended so."""

@@ -333,6 +333,66 @@ def _bulk(line: str, act: Callable[..., Any], words: Any) -> Deed:
     return Deed(line, look)
 
 
+class BackfillWish(NamedTuple):
+    """The choices of `flow backfill`. Dates are date arguments."""
+
+    dag_id: str
+    start: str
+    end: str | None
+    tasks: str | None
+    most: int | None
+    """Runs at a time; None: as many as the DAG may have."""
+    order: str
+    reprocess: str
+
+
+def backfill(wish: BackfillWish) -> Deed:
+    """`flow backfill`."""
+
+    def asked() -> Any:
+        from flow.ops import backfilling
+
+        return backfilling.Wish(
+            wish.dag_id,
+            wish.start,
+            wish.end,
+            wish.tasks,
+            wish.order,  # type: ignore[arg-type]
+            wish.reprocess,  # type: ignore[arg-type]
+            wish.most,
+        )
+
+    def look(deployment: Deployment) -> Plan:
+        from flow.ops import backfilling
+        from flow.wording.backfills import describe, question
+
+        planned = backfilling.preview(deployment, asked())
+        lines = [*describe(planned), *planned.notes]
+        if not planned.runs:
+            return Plan([*lines, "nothing to do: every interval has a run"], "", None)
+
+        def carry_out(deployment: Deployment) -> list[str]:
+            from flow.wording.backfills import summary
+
+            made, _ = backfilling.create(deployment, asked(), planned)
+            return [summary(made)] if made is not None else ["nothing was to be done any more"]
+
+        return Plan(lines, question(planned), carry_out)
+
+    def option(name: str, value: str | int | None, default: str | None = None) -> tuple[str, ...]:
+        return () if value is None or value == default else (name, str(value))
+
+    words = (
+        *option("--from", wish.start),
+        *option("--to", wish.end),
+        *option("-t", wish.tasks),
+        *option("--max-active-runs", wish.most),
+        *option("--order", wish.order, "oldest"),
+        *option("--reprocess", wish.reprocess, "none"),
+    )
+    return Deed(command("backfill", wish.dag_id, *words), look)
+
+
 # ── backfills ────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -236,7 +236,8 @@ class TaskScreen(View):
                         await self._look_for(log)
             if not more:
                 await asyncio.sleep(_GLANCE)
-            self._note()
+            if self.is_attached:
+                self._note()
 
     async def _look_for(self, log: LogFile) -> None:
         place = LogFiles(self.flow.session.settings.logs.root)
