@@ -28,8 +28,8 @@ class BackfillDialog(PlanDialog):
     DEFAULT_CSS = """
     BackfillDialog .fields { height: 1; margin-bottom: 1; }
     BackfillDialog Label { width: auto; margin-right: 1; color: $text-muted; }
-    BackfillDialog Input { width: 1fr; height: 1; border: none; margin-right: 2; }
-    BackfillDialog #most { width: 8; }
+    BackfillDialog Input { width: 1fr; margin-right: 2; background: $panel; }
+    BackfillDialog #most { width: 10; }
     BackfillDialog Select { width: 16; height: 1; margin-right: 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,14 +47,14 @@ class BackfillDialog(PlanDialog):
     def choices(self) -> ComposeResult:
         with Horizontal(classes="fields"):
             yield Label("from")
-            yield Input(self._start, placeholder="2026-10-01, -7d", id="from")
+            yield Input(self._start, placeholder="2026-10-01, -7d", id="from", compact=True)
             yield Label("to")
-            yield Input(self._end, placeholder="the last complete interval", id="to")
+            yield Input(self._end, placeholder="the last complete interval", id="to", compact=True)
         with Horizontal(classes="fields"):
             yield Label("tasks")
-            yield Input(self._tasks, placeholder="all", id="tasks")
+            yield Input(self._tasks, placeholder="all", id="tasks", compact=True)
             yield Label("at a time")
-            yield Input(placeholder="as usual", id="most")
+            yield Input(placeholder="as usual", id="most", compact=True)
         with Horizontal(classes="fields"):
             yield Label("do again")
             yield self._select(REPROCESS, "all" if self._start else "none", "reprocess")

@@ -41,7 +41,7 @@ class ChooseDialog(ModalScreen[T | None]):
         width: 90%; max-width: 100; height: 90%; max-height: 44;
         background: $surface; border: round $primary; padding: 0 1;
     }
-    ChooseDialog Input { border: none; height: 1; margin-bottom: 1; background: $panel; }
+    ChooseDialog Input { margin-bottom: 1; background: $panel; }
     ChooseDialog OptionList {
         height: 1fr; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
     }
@@ -64,13 +64,16 @@ class ChooseDialog(ModalScreen[T | None]):
         with Vertical() as box:
             box.border_title = self.HEADING
             box.border_subtitle = "enter does it · esc closes"
-            yield Input(placeholder=self.PLACEHOLDER)
+            yield Input(placeholder=self.PLACEHOLDER, compact=True)
             yield OptionList()
             yield Static(id="more")
 
     def offer(self, choices: Sequence[Choice[T]]) -> None:
         """What can be chosen."""
         self._choices = choices
+        self._show(self.query_one(Input).value)
+
+    def on_resize(self) -> None:
         self._show(self.query_one(Input).value)
 
     @on(Input.Changed)
@@ -89,7 +92,8 @@ class ChooseDialog(ModalScreen[T | None]):
         self._shown = [choice for _, choice in found[:_SHOWN]]
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options(Option(_line(choice)) for choice in self._shown)
+        room = max(20, options.size.width - 4)
+        options.add_options(Option(_line(choice, room)) for choice in self._shown)
         options.highlighted = 0 if self._shown else None
         if not self._shown:
             self.query_one("#more", Static).update("nothing has these letters in this order")
@@ -124,11 +128,10 @@ class ChooseDialog(ModalScreen[T | None]):
             options.action_cursor_up()
 
 
-def _line(choice: Choice[T]) -> Text:
-    return Text.assemble(
-        (f"{choice.key:>7}  ", "bold"),
-        (f"{choice.title:<16}", "dim" if choice.off else ""),
-        (f"  {choice.off or choice.about}", "dim"),
-        no_wrap=True,
-        overflow="ellipsis",
+def _line(choice: Choice[T], room: int) -> Text:
+    key, title = f"{choice.key:>7}  ", f"{choice.title:<16}  "
+    line = Text.assemble(
+        (key, "bold"), (title, "dim" if choice.off else ""), (choice.off or choice.about, "dim")
     )
+    line.truncate(room, overflow="ellipsis")
+    return line

@@ -17,7 +17,7 @@ class SearchDialog(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     SearchDialog { align: center bottom; background: transparent; }
-    SearchDialog Input { border: round $primary; background: $surface; margin: 0 1 1 1; }
+    SearchDialog Input { border: round $primary; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),
