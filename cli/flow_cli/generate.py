@@ -13,6 +13,7 @@ from pathlib import Path
 from flow.settings import TABLE
 from flow_cli import exits
 from flow_cli.application import root
+from flow_cli.key_sheet import with_keys
 from flow_cli.manual import command_page, settings_page
 from flow_cli.roff import page_from_markdown
 from flow_cli.shells import Shell
@@ -28,7 +29,8 @@ def generated(folder: Path) -> Mapping[Path, str]:
     for source in sorted((folder / "man").glob("*.[1-9].md")):
         page = source.with_suffix("")
         name, _, number = page.name.rpartition(".")
-        files[page] = page_from_markdown(source.read_text(encoding="utf-8"), name, number)
+        text = with_keys(source.read_text(encoding="utf-8"))
+        files[page] = page_from_markdown(text, name, number)
     return files
 
 

@@ -63,6 +63,11 @@ def page(
         )
 
 
+def ids(deployment: Deployment) -> list[str]:
+    """The ids of all DAGs, in their order."""
+    return dags.ids(deployment.conn)
+
+
 def show(deployment: Deployment, dag_id: str) -> DagDetails:
     """One DAG with its graph, next runs, versions and warnings. Raises `NotFound`."""
     # A list of DAGs needs no graph, and is asked for most often.

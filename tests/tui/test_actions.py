@@ -1,0 +1,248 @@
+"""Actions: their dialogs, their keys, and that nothing is changed that was not shown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from driving import drive, until, until_shown
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from snapshots import lines_of
+
+from flow.errors import UsageError
+from flow.ops import cancelling, running
+from flow.ops.run_ranges import Which
+from flow.ops.running import Wish
+from flow.states import TaskState
+from flow_tui import targets
+from flow_tui.actions import ACTIONS, BY_ID, Danger
+from flow_tui.deeds import by_run
+from flow_tui.keymap import Keymap
+from flow_tui.targets import Kind, Target
+from operations_world import World
+
+RUN = "manual__2026-07-08T00:00:00+00:00"
+
+
+@pytest.fixture
+def failed(world: World) -> World:
+    """A run whose second task has failed."""
+    world.define("sales", schedule="@daily")
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    world.finish({"load": TaskState.FAILED})
+    return world
+
+
+def of(task: str) -> Target:
+    return targets.task("sales", RUN, task, "failed")
+
+
+def state_of_run(world: World) -> str:
+    return str(world.rows("select state from run")[0][0])
+
+
+def test_clearing_shows_plan_and_command_and_follows_each_choice(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "failed")
+        await pilot.press("C")
+        await until_shown(pilot, "Clear 2 tasks of 1 run of sales?")
+        await until_shown(pilot, "--downstream")
+        await pilot.press("d")
+        await until_shown(pilot, "Clear 1 task of 1 run of sales?")
+        assert not any("--downstream" in line for line in lines_of(pilot.app))
+        await pilot.press("u", "v")
+        await until_shown(pilot, "--upstream --version run")
+        await pilot.press("f")
+        await until_shown(pilot, "--only-failed")
+        await pilot.press("enter")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 2, "the end of the dialog")
+        assert state_of_run(failed) == "failed"  # Cancel is the default
+        await pilot.press("C")
+        await until_shown(pilot, "Clear 2 tasks")
+        await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: state_of_run(failed) == "queued", "the cleared run")
+
+    drive(make_app(of("load")), story)
+
+
+def test_a_plan_that_holds_no_more_is_shown_anew(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "failed")
+        await pilot.press("C")
+        await until_shown(pilot, "Clear 2 tasks")
+        failed.conn.execute("update run set version = 1")
+        failed.conn.execute("update task_history set state = 'skipped' where task_id = 'report'")
+        await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
+        await pilot.press("right", "enter")
+        await until_shown(pilot, "not what was shown any more")
+        await until_shown(pilot, "report: skipped")
+        assert state_of_run(failed) == "failed"
+
+    drive(make_app(of("load")), story)
+
+
+def test_a_reason_is_given_for_what_cannot_be_done(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "upstream_failed")
+        await pilot.press("tab", "X")
+        await until_shown(pilot, "cancel: the run has ended")
+
+    drive(make_app(targets.run("sales", RUN)), story)
+
+
+def test_a_backfill_is_planned_as_it_is_written(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "upstream_failed")
+        await pilot.press("tab", "B")
+        await until_shown(pilot, "from which interval on?")
+        await pilot.press(*"2026-07-01")
+        await pilot.press("tab", *"2026-07-10")
+        await until_shown(pilot, "flow backfill sales --from 2026-07-01 --to 2026-07-10")
+        await until_shown(pilot, "with 9 new runs?")
+        await pilot.press("tab", "tab", *"4")
+        await until_shown(pilot, "--max-active-runs 4")
+        await until_shown(pilot, "4 at a time")
+        await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: failed.rows("select from backfill"), "the backfill")
+
+    drive(make_app(targets.run("sales", RUN)), story)
+
+
+def test_an_action_is_found_by_its_letters_and_run(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "failed")
+        await pilot.press("question_mark", *"clea")
+        await until_shown(pilot, "flow clear sales")
+        await pilot.press("enter")
+        await until_shown(pilot, "Clear 2 tasks")
+        await pilot.press("escape", "colon", *"sales")
+        await until_shown(pilot, "open this DAG")
+
+    drive(make_app(of("load")), story)
+
+
+def test_why_answers_in_the_words_of_the_command(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "upstream_failed")
+        await pilot.press("w")
+        await until_shown(pilot, "flow why sales")
+        await pilot.press("y")
+        await until_shown(pilot, "copied")
+        await pilot.press("escape")
+
+    drive(make_app(targets.run("sales", RUN)), story)
+
+
+def test_what_is_selected_is_put_into_as_few_commands_as_can_name_it() -> None:
+    first, second = "manual__1", "manual__2"
+    found = by_run(
+        [
+            targets.task("sales", first, "load"),
+            targets.task("sales", second, "load"),
+            targets.task("sales", second, "report"),
+            targets.task("stock", first, "load"),
+        ]
+    )
+    assert [(one.dag_id, one.run_ids, one.tasks) for one in found] == [
+        ("sales", (first,), ("load",)),
+        ("sales", (second,), ("load", "report")),
+        ("stock", (first,), ("load",)),
+    ]
+    (both,) = by_run([targets.run("sales", first), targets.run("sales", second)])
+    assert both.words == ("--where", f"run={first},{second}")
+
+
+def test_many_runs_are_changed_by_one_command(failed: World, make_app) -> None:
+    running.run(failed.deployment, Wish("sales", date="2026-07-09"))
+    other = "manual__2026-07-09T00:00:00+00:00"
+    deeds = BY_ID["item.success"].make([targets.run("sales", RUN), targets.run("sales", other)])
+    (deed,) = deeds
+    assert deed.command == f"flow runs mark sales --where run={RUN},{other} success"
+    deed.look(failed.deployment).carry_out(failed.deployment)
+    assert {row[0] for row in failed.rows("select state from run")} == {"success"}
+
+
+def test_keys_that_look_are_apart_from_keys_that_change() -> None:
+    for action in ACTIONS:
+        first = action.key.partition(",")[0]
+        assert (action.danger is not Danger.NONE) == (first.isupper()) or first == "N", action.id
+
+
+def test_a_key_does_one_thing_for_one_kind_of_thing() -> None:
+    for kind in Kind:
+        keys: dict[str, str] = {}
+        for action in ACTIONS:
+            if kind in action.kinds:
+                for key in action.key.split(","):
+                    assert key not in keys, (action.id, keys.get(key))
+                    keys[key] = action.id
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"item.cleer": "x"}, "an action that does not exist: item.cleer"),
+        ({"item.clear": "X"}, "item.clear and run.cancel the same key"),
+        ({"app.help": "q"}, "app.help and app.quit the same key"),
+    ],
+)
+def test_keys_that_cannot_be_are_refused(wanted: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Keymap.read(wanted)
+
+
+def test_another_key_holds_everywhere(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "f6 clear")
+        await pilot.press("f6")
+        await until_shown(pilot, "Clear 2 tasks")
+
+    drive(make_app(of("load"), FLOW_TUI_KEYS='{"item.clear": "f6"}'), story)
+
+
+_KEYS = sorted(
+    {key for action in ACTIONS for key in action.key.split(",") if action.id != "app.quit"}
+    | {"enter", "escape", "tab", "up", "down", "left", "right", "a", "G", "y"}
+)
+
+
+@pytest.fixture
+def frozen(failed: World) -> World:
+    """One deployment for all random keys: nothing may change in it."""
+    running.run(failed.deployment, Wish("sales", date="2026-07-09"))
+    cancelling.cancel(failed.deployment, "sales", Which(reference="2026-07-09"))
+    return failed
+
+
+def dump(world: World) -> dict[str, list[Any]]:
+    """Everything that the database holds."""
+    tables = world.rows(
+        "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
+    )
+    return {table: sorted(map(repr, world.rows(f'select * from "{table}"'))) for (table,) in tables}
+
+
+@settings(
+    max_examples=5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.sampled_from(_KEYS), min_size=10, max_size=40))
+def test_no_keys_raise_and_none_change_anything_when_read_only(
+    frozen: World, make_app, keys: list[str]
+) -> None:
+    before = dump(frozen)
+    app = make_app(targets.run("sales", RUN), of("load"), read_only=True)
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "failed")
+        for key in keys:
+            await pilot.press(key)
+        await asyncio.sleep(0)
+
+    drive(app, story)
+    assert dump(frozen) == before

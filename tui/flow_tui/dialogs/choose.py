@@ -1,0 +1,137 @@
+"""Choosing one of many by a few letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flow_tui.fuzzy import score
+
+T = TypeVar("T")
+_SHOWN: Final = 200
+"""Of more that fit, the rest is found by more letters."""
+
+
+class Choice(NamedTuple, Generic[T]):
+    """One of them. `off`: why it cannot be chosen now."""
+
+    value: T
+    title: str
+    about: str = ""
+    key: str = ""
+    more: str = ""
+    """What stands below the list while it is under the cursor."""
+    off: str | None = None
+
+
+class ChooseDialog(ModalScreen[T | None]):
+    """Ends with what was chosen, or None."""
+
+    DEFAULT_CSS = """
+    ChooseDialog > Vertical {
+        width: 90%; max-width: 100; height: 90%; max-height: 44;
+        background: $surface; border: round $primary; padding: 0 1;
+    }
+    ChooseDialog Input { margin-bottom: 1; background: $panel; }
+    ChooseDialog OptionList {
+        height: 1fr; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
+    }
+    ChooseDialog #more { height: 2; margin-top: 1; color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", show=False),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("up", "move(-1)", show=False, priority=True),
+    ]
+    HEADING: ClassVar[str] = ""
+    PLACEHOLDER: ClassVar[str] = "a few letters"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._choices: Sequence[Choice[T]] = ()
+        self._shown: list[Choice[T]] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self.HEADING
+            box.border_subtitle = "enter does it · esc closes"
+            yield Input(placeholder=self.PLACEHOLDER, compact=True)
+            yield OptionList()
+            yield Static(id="more")
+
+    def offer(self, choices: Sequence[Choice[T]]) -> None:
+        """What can be chosen."""
+        self._choices = choices
+        self._show(self.query_one(Input).value)
+
+    def on_resize(self) -> None:
+        self._show(self.query_one(Input).value)
+
+    @on(Input.Changed)
+    def changed(self, event: Input.Changed) -> None:
+        """Other letters."""
+        self._show(event.value)
+
+    def _show(self, letters: str) -> None:
+        found = [
+            (value, choice)
+            for choice in self._choices
+            if (value := score(letters, f"{choice.title} {choice.about}")) is not None
+        ]
+        if letters:
+            found.sort(key=lambda one: -one[0])
+        self._shown = [choice for _, choice in found[:_SHOWN]]
+        options = self.query_one(OptionList)
+        options.clear_options()
+        room = max(20, options.size.width - 4)
+        options.add_options(Option(_line(choice, room)) for choice in self._shown)
+        options.highlighted = 0 if self._shown else None
+        if not self._shown:
+            self.query_one("#more", Static).update("nothing has these letters in this order")
+
+    @on(OptionList.OptionHighlighted)
+    def highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Say more about what is under the cursor."""
+        choice = self._shown[event.option_index]
+        more = Text(choice.off or choice.about)
+        if choice.more:
+            more.append(f"\n{choice.more}", "bold")
+        self.query_one("#more", Static).update(more)
+
+    @on(Input.Submitted)
+    def submitted(self) -> None:
+        """What is under the cursor."""
+        at = self.query_one(OptionList).highlighted
+        if at is not None:
+            self.dismiss(self._shown[at].value)
+
+    @on(OptionList.OptionSelected)
+    def selected(self, event: OptionList.OptionSelected) -> None:
+        """What was clicked."""
+        self.dismiss(self._shown[event.option_index].value)
+
+    def action_move(self, by: int) -> None:
+        """Move through the list while the letters keep the focus."""
+        options = self.query_one(OptionList)
+        if by > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+
+def _line(choice: Choice[T], room: int) -> Text:
+    key, title = f"{choice.key:>7}  ", f"{choice.title:<16}  "
+    line = Text.assemble(
+        (key, "bold"), (title, "dim" if choice.off else ""), (choice.off or choice.about, "dim")
+    )
+    line.truncate(room, overflow="ellipsis")
+    return line

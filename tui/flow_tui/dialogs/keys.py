@@ -1,0 +1,39 @@
+"""What can be done here: every action of the screen with its key and its `flow` command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from flow_tui.actions import Action, for_kinds
+from flow_tui.dialogs.choose import Choice, ChooseDialog
+from flow_tui.view import View
+
+if TYPE_CHECKING:
+    from flow_tui.app import FlowApp
+
+
+class KeysDialog(ChooseDialog[Action]):
+    """Ends with the action that somebody wants."""
+
+    HEADING = "keys"
+    PLACEHOLDER = "find an action"
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self._view = view
+
+    def on_mount(self) -> None:
+        self.offer(choices(cast("FlowApp", self.app), self._view))
+
+
+def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
+    """The actions of a screen, those for what it shows first."""
+    found = []
+    for action in sorted(for_kinds(view.KINDS), key=lambda one: not one.kinds):
+        targets = view.targets_of(action)
+        off = action.disabled(targets, read_only=flow.session.read_only)
+        more = ""
+        if action.make is not None and targets and not action.unfit(targets):
+            more = "; ".join(deed.command for deed in action.make(targets))
+        found.append(Choice(action, action.verb, action.help, flow.key_of(action), more, off))
+    return found

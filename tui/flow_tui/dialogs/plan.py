@@ -1,0 +1,186 @@
+"""What an action would do, the command that does the same, and the question whether to do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from flow.errors import Conflict, FlowError
+from flow.wording.cells import printable
+from flow_tui.actions import Action, Danger
+from flow_tui.deeds import Deed, Plan
+from flow_tui.targets import Target
+
+if TYPE_CHECKING:
+    from flow_tui.app import FlowApp
+
+
+class PlanDialog(ModalScreen[list[str] | None]):
+    """Ends with what was done, in words, or None.
+
+    Whatever it does it has shown before. A dangerous action defaults to Cancel; when something else
+    would be done by now than was shown, it shows that instead, and asks again.
+    """
+
+    DEFAULT_CSS = """
+    PlanDialog > Vertical {
+        width: 90%; max-width: 110; height: auto; max-height: 90%;
+        background: $surface; border: round $primary; padding: 0 1;
+    }
+    PlanDialog.destroy > Vertical { border: round $error; }
+    PlanDialog #command { color: $accent; height: auto; max-height: 6; }
+    PlanDialog #plan { height: auto; max-height: 50vh; margin: 1 0; }
+    PlanDialog #question { height: auto; text-style: bold; }
+    PlanDialog #buttons { height: 1; align-horizontal: right; }
+    PlanDialog Button { margin-left: 2; min-width: 12; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,n", "cancel", show=False),
+        Binding("left,h", "app.focus_previous", show=False),
+        Binding("right,l", "app.focus_next", show=False),
+        Binding("j", "scroll(1)", show=False),
+        Binding("k", "scroll(-1)", show=False),
+        Binding("down", "scroll(1)", show=False),
+        Binding("up", "scroll(-1)", show=False),
+        Binding("y", "copy", show=False),
+    ]
+
+    def __init__(self, action: Action, targets: Sequence[Target]) -> None:
+        super().__init__(classes=action.danger.value)
+        self.action = action
+        self.targets = targets
+        self._deeds: list[Deed] = []
+        self._plans: list[Plan] = []
+
+    # ── for subclasses ───────────────────────────────────────────────────────────────────────────
+
+    def choices(self) -> ComposeResult:
+        """Widgets with which somebody chooses what exactly is done."""
+        yield from ()
+
+    def deeds(self) -> list[Deed]:
+        """What is to be done, as it is chosen now. Raises `FlowError` for what cannot be meant."""
+        assert self.action.make is not None
+        return self.action.make(self.targets)
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self.action.verb
+            box.border_subtitle = "y copies the command · esc cancels"
+            yield from self.choices()
+            yield Static(id="command")
+            with VerticalScroll(id="plan", can_focus=False):
+                yield Static("looking …", id="lines")
+            yield Static(id="question")
+            with Horizontal(id="buttons"):
+                yield Button("Cancel", id="cancel", compact=True)
+                yield Button(
+                    self.action.verb.capitalize(),
+                    id="do",
+                    compact=True,
+                    disabled=True,
+                    variant="error" if self.action.danger is Danger.DESTROY else "primary",
+                )
+
+    def on_mount(self) -> None:
+        self.query_one("#cancel").focus()
+        self.look()
+
+    def look(self) -> None:
+        """Show what would be done now."""
+        self.query_one("#do", Button).disabled = True
+        try:
+            self._deeds = self.deeds()
+        except FlowError as error:
+            self._deeds, self._plans = [], []
+            self._tell(_sentence(error))
+            return
+        self.query_one("#command", Static).update(Text("\n".join(self.commands)))
+        self.run_worker(self._look(), group="look", exclusive=True)
+
+    @property
+    def commands(self) -> list[str]:
+        """The `flow` commands that do the same."""
+        return [deed.command for deed in self._deeds]
+
+    async def _look(self, said: str = "") -> None:
+        session = cast("FlowApp", self.app).session
+        try:
+            plans = [await session.change(deed.look) for deed in self._deeds]
+        except FlowError as error:
+            self._plans = []
+            self._tell(_sentence(error))
+            return
+        self._plans = plans
+        lines = [said, *(line for plan in plans for line in plan.lines)]
+        questions = [plan.question for plan in plans if plan.question]
+        self._tell("\n".join(line for line in lines if line), "\n".join(questions))
+        button = self.query_one("#do", Button)
+        button.disabled = not any(plan.carry_out for plan in plans)
+        if self.action.danger is not Danger.DESTROY and not button.disabled:
+            self.default_focus(button)
+
+    def default_focus(self, button: Button) -> None:
+        """What Enter does at first, of an action that another one undoes."""
+        button.focus()
+
+    def _tell(self, text: str, question: str = "") -> None:
+        lines = "\n".join(map(printable, text.splitlines()))
+        self.query_one("#lines", Static).update(Text(lines))
+        self.query_one("#question", Static).update(Text(question))
+
+    # ── doing ────────────────────────────────────────────────────────────────────────────────────
+
+    @on(Button.Pressed, "#cancel")
+    def action_cancel(self) -> None:
+        """Do nothing."""
+        self.dismiss(None)
+
+    @on(Button.Pressed, "#do")
+    def do(self) -> None:
+        """Do it, once."""
+        self.query_one("#do", Button).disabled = True
+        self.run_worker(self._do(), group="do")
+
+    async def _do(self) -> None:
+        session = cast("FlowApp", self.app).session
+        told: list[str] = []
+        for plan in self._plans:
+            if plan.carry_out is None:
+                continue
+            try:
+                told += await session.change(plan.carry_out)
+            except Conflict as error:
+                before = f"done: {'; '.join(told)}\n" if told else ""
+                await self._look(before + error.message)
+                return
+            except FlowError as error:
+                before = f"done before that: {'; '.join(told)}\n" if told else ""
+                self._tell(before + _sentence(error))
+                return
+        self.dismiss(told)
+
+    # ── keys ─────────────────────────────────────────────────────────────────────────────────────
+
+    def action_scroll(self, by: int) -> None:
+        """Scroll a long plan."""
+        self.query_one("#plan", VerticalScroll).scroll_relative(y=by, animate=False)
+
+    def action_copy(self) -> None:
+        """Copy the commands."""
+        self.app.copy_to_clipboard("\n".join(self.commands))
+        self.notify("copied", timeout=2)
+
+
+def _sentence(error: FlowError) -> str:
+    return f"{error.message}\n{error.hint}" if error.hint else error.message
