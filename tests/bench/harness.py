@@ -35,6 +35,7 @@ FLOORS: Final = Path(__file__).parent / "floors"
 BENCHES: Final = (
     *("hop", "throughput", "backfill", "burst", "big_run", "fair", "cold_start", "idle", "specs"),
     *("parse", "schedulers", "history", "steady", "contention", "slots", "load"),
+    "verbs",
 )
 """Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0
