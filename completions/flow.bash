@@ -1,11 +1,31 @@
 # Completion for flow. Written by flow_cli.generate; changes here are lost.
+_flow_names() {
+    local name
+    [[ $current == -* ]] && return
+    while read -r name; do
+        COMPREPLY+=("${name#"${current%"${current##*[:=]}"}"}")
+    done < <("${COMP_WORDS[0]}" --complete "${globals[@]}" "$1" "$current" "${arguments[@]:0:1}" 2>/dev/null)
+}
 _flow() {
-    local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
-    local path=flow position
-    for ((position = 1; position < COMP_CWORD; position++)); do
-        case "$path ${COMP_WORDS[position]}" in
+    local path=flow part glued=
+    local -i position
+    local -a words=(flow) arguments=() globals=()
+    for part in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        if [[ $glued || $part == [:=]* ]]; then
+            words[-1]+=$part
+        else
+            words+=("$part")
+        fi
+        [[ $part == *[:=] ]] && glued=1 || glued=
+    done
+    local current="${words[-1]}" previous="${words[-2]-}"
+    for ((position = 1; position < ${#words[@]} - 1; position++)); do
+        case "$path ${words[position]}" in
+            *" --config" | *" --deployment") globals+=("${words[position]}" "${words[position + 1]}"); ((position++)) ;;
             "flow --config" | "flow --deployment" | "flow demo -o" | "flow demo --output" | "flow up --dags" | "flow up --workers" | "flow up --schedulers" | "flow up --slots" | "flow down -o" | "flow down --output" | "flow down --timeout" | "flow init -o" | "flow init --output" | "flow parse --dags" | "flow parse --timeout" | "flow parse --processes" | "flow work --slots" | "flow work --queues" | "flow work --drain-timeout" | "flow dags list --tag" | "flow dags list --owner" | "flow dags list --limit" | "flow dags list -o" | "flow dags list --output" | "flow dags show -o" | "flow dags show --output" | "flow dags next -n" | "flow dags next --count" | "flow dags next --from" | "flow dags next -o" | "flow dags next --output" | "flow dags pause -o" | "flow dags pause --output" | "flow dags unpause -o" | "flow dags unpause --output" | "flow dags errors --limit" | "flow dags errors -o" | "flow dags errors --output" | "flow dags warnings --slow" | "flow dags warnings -o" | "flow dags warnings --output" | "flow dags versions --limit" | "flow dags versions -o" | "flow dags versions --output" | "flow dags diff -o" | "flow dags diff --output" | "flow run --date" | "flow run --interval" | "flow run --run-id" | "flow run --conf" | "flow run -o" | "flow run --output" | "flow runs list --state" | "flow runs list --type" | "flow runs list --from" | "flow runs list --to" | "flow runs list --limit" | "flow runs list -o" | "flow runs list --output" | "flow runs show -o" | "flow runs show --output" | "flow runs cancel --from" | "flow runs cancel --to" | "flow runs cancel --where" | "flow runs cancel -o" | "flow runs cancel --output" | "flow runs pause --from" | "flow runs pause --to" | "flow runs pause --where" | "flow runs pause -o" | "flow runs pause --output" | "flow runs resume --from" | "flow runs resume --to" | "flow runs resume --where" | "flow runs resume -o" | "flow runs resume --output" | "flow runs mark --from" | "flow runs mark --to" | "flow runs mark --where" | "flow runs mark -o" | "flow runs mark --output" | "flow runs delete --from" | "flow runs delete --to" | "flow runs delete --where" | "flow runs delete -o" | "flow runs delete --output" | "flow tasks list -o" | "flow tasks list --output" | "flow tasks tries -o" | "flow tasks tries --output" | "flow tasks render --date" | "flow tasks render -o" | "flow tasks render --output" | "flow tasks mark --from" | "flow tasks mark --to" | "flow tasks mark --where" | "flow tasks mark -o" | "flow tasks mark --output" | "flow tasks hold --from" | "flow tasks hold --to" | "flow tasks hold --where" | "flow tasks hold -o" | "flow tasks hold --output" | "flow tasks release --from" | "flow tasks release --to" | "flow tasks release --where" | "flow tasks release -o" | "flow tasks release --output" | "flow logs --try" | "flow logs --tail" | "flow logs --grep" | "flow logs -o" | "flow logs --output" | "flow grid -n" | "flow grid --runs" | "flow grid -o" | "flow grid --output" | "flow graph -o" | "flow graph --output" | "flow xcom list --try" | "flow xcom list -o" | "flow xcom list --output" | "flow xcom get --key" | "flow xcom get --try" | "flow xcom get -o" | "flow xcom get --output" | "flow why -o" | "flow why --output" | "flow clear --from" | "flow clear --to" | "flow clear --where" | "flow clear -t" | "flow clear --tasks" | "flow clear --state" | "flow clear --version" | "flow clear -o" | "flow clear --output" | "flow backfill --from" | "flow backfill --to" | "flow backfill -t" | "flow backfill --tasks" | "flow backfill --max-active-runs" | "flow backfill --order" | "flow backfill --reprocess" | "flow backfill --version" | "flow backfill --conf" | "flow backfill --priority" | "flow backfill -o" | "flow backfill --output" | "flow backfills list --limit" | "flow backfills list -o" | "flow backfills list --output" | "flow backfills show --limit" | "flow backfills show -o" | "flow backfills show --output" | "flow backfills pause -o" | "flow backfills pause --output" | "flow backfills resume -o" | "flow backfills resume --output" | "flow backfills cancel -o" | "flow backfills cancel --output" | "flow check --changed" | "flow check --timeout" | "flow check --import-budget" | "flow check --rule" | "flow check --var" | "flow check --conn" | "flow check -o" | "flow check --format" | "flow check --output" | "flow plan --from" | "flow plan --to" | "flow plan --changed" | "flow plan --limit" | "flow plan -o" | "flow plan --output" | "flow test --date" | "flow test -t" | "flow test --conf" | "flow test --var" | "flow test --conn" | "flow test --vars" | "flow test --conns" | "flow test --jobs" | "flow test --pool" | "flow test --junit" | "flow test -o" | "flow test --output" | "flow pools list --limit" | "flow pools list -o" | "flow pools list --output" | "flow pools show --limit" | "flow pools show -o" | "flow pools show --output" | "flow pools set --description" | "flow pools set -o" | "flow pools set --output" | "flow pools delete -o" | "flow pools delete --output" | "flow vars list --limit" | "flow vars list -o" | "flow vars list --output" | "flow vars get -o" | "flow vars get --output" | "flow vars set --from-file" | "flow vars set --description" | "flow vars set -o" | "flow vars set --output" | "flow vars delete -o" | "flow vars delete --output" | "flow vars import --existing" | "flow vars import -o" | "flow vars import --output" | "flow conns list --limit" | "flow conns list -o" | "flow conns list --output" | "flow conns get -o" | "flow conns get --output" | "flow conns add --uri" | "flow conns add --json" | "flow conns add --type" | "flow conns add --host" | "flow conns add --port" | "flow conns add --login" | "flow conns add --password" | "flow conns add --schema" | "flow conns add --extra" | "flow conns add --description" | "flow conns add -o" | "flow conns add --output" | "flow conns test -o" | "flow conns test --output" | "flow conns delete -o" | "flow conns delete --output" | "flow conns import --existing" | "flow conns import -o" | "flow conns import --output" | "flow config show -o" | "flow config show --output" | "flow config get -o" | "flow config get --output" | "flow status -o" | "flow status --output" | "flow audit --dag" | "flow audit --who" | "flow audit --since" | "flow audit --limit" | "flow audit -o" | "flow audit --output" | "flow events --since" | "flow events --limit" | "flow events -o" | "flow events --output" | "flow compare -o" | "flow compare --output" | "flow db migrate -o" | "flow db migrate --output" | "flow db status -o" | "flow db status --output" | "flow db check --days" | "flow db check -o" | "flow db check --output" | "flow db shell -c" | "flow db shell --command" | "flow systemd print -o" | "flow systemd print --output" | "flow systemd install --workers" | "flow systemd install --schedulers" | "flow systemd install -o" | "flow systemd install --output" | "flow systemd uninstall -o" | "flow systemd uninstall --output") ((position++)) ;;
-            "flow demo" | "flow up" | "flow down" | "flow tui" | "flow init" | "flow parse" | "flow schedule" | "flow work" | "flow dags" | "flow dags list" | "flow dags show" | "flow dags next" | "flow dags pause" | "flow dags unpause" | "flow dags errors" | "flow dags warnings" | "flow dags versions" | "flow dags diff" | "flow run" | "flow runs" | "flow runs list" | "flow runs show" | "flow runs cancel" | "flow runs pause" | "flow runs resume" | "flow runs mark" | "flow runs delete" | "flow tasks" | "flow tasks list" | "flow tasks tries" | "flow tasks render" | "flow tasks mark" | "flow tasks hold" | "flow tasks release" | "flow logs" | "flow grid" | "flow graph" | "flow xcom" | "flow xcom list" | "flow xcom get" | "flow why" | "flow clear" | "flow backfill" | "flow backfills" | "flow backfills list" | "flow backfills show" | "flow backfills pause" | "flow backfills resume" | "flow backfills cancel" | "flow check" | "flow plan" | "flow test" | "flow pools" | "flow pools list" | "flow pools show" | "flow pools set" | "flow pools delete" | "flow vars" | "flow vars list" | "flow vars get" | "flow vars set" | "flow vars delete" | "flow vars import" | "flow vars export" | "flow conns" | "flow conns list" | "flow conns get" | "flow conns add" | "flow conns test" | "flow conns delete" | "flow conns import" | "flow conns export" | "flow config" | "flow config show" | "flow config get" | "flow status" | "flow audit" | "flow events" | "flow compare" | "flow db" | "flow db migrate" | "flow db status" | "flow db check" | "flow db shell" | "flow systemd" | "flow systemd print" | "flow systemd install" | "flow systemd uninstall" | "flow completion") path="$path ${COMP_WORDS[position]}" ;;
+            "flow demo" | "flow up" | "flow down" | "flow tui" | "flow init" | "flow parse" | "flow schedule" | "flow work" | "flow dags" | "flow dags list" | "flow dags show" | "flow dags next" | "flow dags pause" | "flow dags unpause" | "flow dags errors" | "flow dags warnings" | "flow dags versions" | "flow dags diff" | "flow run" | "flow runs" | "flow runs list" | "flow runs show" | "flow runs cancel" | "flow runs pause" | "flow runs resume" | "flow runs mark" | "flow runs delete" | "flow tasks" | "flow tasks list" | "flow tasks tries" | "flow tasks render" | "flow tasks mark" | "flow tasks hold" | "flow tasks release" | "flow logs" | "flow grid" | "flow graph" | "flow xcom" | "flow xcom list" | "flow xcom get" | "flow why" | "flow clear" | "flow backfill" | "flow backfills" | "flow backfills list" | "flow backfills show" | "flow backfills pause" | "flow backfills resume" | "flow backfills cancel" | "flow check" | "flow plan" | "flow test" | "flow pools" | "flow pools list" | "flow pools show" | "flow pools set" | "flow pools delete" | "flow vars" | "flow vars list" | "flow vars get" | "flow vars set" | "flow vars delete" | "flow vars import" | "flow vars export" | "flow conns" | "flow conns list" | "flow conns get" | "flow conns add" | "flow conns test" | "flow conns delete" | "flow conns import" | "flow conns export" | "flow config" | "flow config show" | "flow config get" | "flow status" | "flow audit" | "flow events" | "flow compare" | "flow db" | "flow db migrate" | "flow db status" | "flow db check" | "flow db shell" | "flow systemd" | "flow systemd print" | "flow systemd install" | "flow systemd uninstall" | "flow completion") path="$path ${words[position]}" ;;
+            *" -"*) ;;
+            *) arguments+=("${words[position]}") ;;
         esac
     done
     COMPREPLY=()
@@ -107,13 +127,13 @@ _flow() {
         "flow clear --from") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
         "flow clear --to") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
         "flow clear --where") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
-        "flow clear -t" | "flow clear --tasks") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
+        "flow clear -t" | "flow clear --tasks") _flow_names task; return ;;
         "flow clear --state") mapfile -t COMPREPLY < <(compgen -W "scheduled queued running success failed skipped up_for_retry up_for_reschedule deferred awaiting_input upstream_failed removed" -- "$current"); return ;;
         "flow clear --version") mapfile -t COMPREPLY < <(compgen -W "latest run" -- "$current"); return ;;
         "flow clear -o" | "flow clear --output") mapfile -t COMPREPLY < <(compgen -W "text json jsonl" -- "$current"); return ;;
         "flow backfill --from") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
         "flow backfill --to") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
-        "flow backfill -t" | "flow backfill --tasks") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
+        "flow backfill -t" | "flow backfill --tasks") _flow_names task; return ;;
         "flow backfill --max-active-runs") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
         "flow backfill --order") mapfile -t COMPREPLY < <(compgen -W "oldest newest" -- "$current"); return ;;
         "flow backfill --reprocess") mapfile -t COMPREPLY < <(compgen -W "none failed all" -- "$current"); return ;;
@@ -188,7 +208,7 @@ _flow() {
         "flow config show -o" | "flow config show --output") mapfile -t COMPREPLY < <(compgen -W "text json jsonl" -- "$current"); return ;;
         "flow config get -o" | "flow config get --output") mapfile -t COMPREPLY < <(compgen -W "text json jsonl" -- "$current"); return ;;
         "flow status -o" | "flow status --output") mapfile -t COMPREPLY < <(compgen -W "text json jsonl" -- "$current"); return ;;
-        "flow audit --dag") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
+        "flow audit --dag") _flow_names dag; return ;;
         "flow audit --who") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
         "flow audit --since") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
         "flow audit --limit") mapfile -t COMPREPLY < <(compgen -W "" -- "$current"); return ;;
@@ -299,6 +319,75 @@ _flow() {
         "flow systemd install") mapfile -t COMPREPLY < <(compgen -W "--user --workers --schedulers --dry-run -o --output -h --help" -- "$current") ;;
         "flow systemd uninstall") mapfile -t COMPREPLY < <(compgen -W "--user -y --yes --dry-run -o --output -h --help" -- "$current") ;;
         "flow completion") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish -h --help" -- "$current") ;;
+    esac
+    case "$path ${#arguments[@]}" in
+        "flow tui 0") _flow_names dag ;;
+        "flow tui 1") _flow_names run ;;
+        "flow tui 2") _flow_names task ;;
+        "flow dags show 0") _flow_names dag ;;
+        "flow dags next 0") _flow_names dag ;;
+        "flow dags pause "*) _flow_names dag ;;
+        "flow dags unpause "*) _flow_names dag ;;
+        "flow dags versions 0") _flow_names dag ;;
+        "flow dags diff 0") _flow_names dag ;;
+        "flow run 0") _flow_names dag ;;
+        "flow runs list 0") _flow_names dag ;;
+        "flow runs show 0") _flow_names dag ;;
+        "flow runs show 1") _flow_names run ;;
+        "flow runs cancel 0") _flow_names dag ;;
+        "flow runs cancel 1") _flow_names run ;;
+        "flow runs pause 0") _flow_names dag ;;
+        "flow runs pause 1") _flow_names run ;;
+        "flow runs resume 0") _flow_names dag ;;
+        "flow runs resume 1") _flow_names run ;;
+        "flow runs mark 0") _flow_names dag ;;
+        "flow runs mark 1") _flow_names run ;;
+        "flow runs delete 0") _flow_names dag ;;
+        "flow runs delete 1") _flow_names run ;;
+        "flow tasks list 0") _flow_names dag ;;
+        "flow tasks list 1") _flow_names run ;;
+        "flow tasks tries 0") _flow_names dag ;;
+        "flow tasks tries 1") _flow_names run ;;
+        "flow tasks tries 2") _flow_names task ;;
+        "flow tasks render 0") _flow_names dag ;;
+        "flow tasks render 1") _flow_names task ;;
+        "flow tasks render 2") _flow_names run ;;
+        "flow tasks mark 0") _flow_names dag ;;
+        "flow tasks mark 1") _flow_names run,task ;;
+        "flow tasks mark 2") _flow_names task ;;
+        "flow tasks hold 0") _flow_names dag ;;
+        "flow tasks hold 1") _flow_names run,task ;;
+        "flow tasks hold 2") _flow_names task ;;
+        "flow tasks release 0") _flow_names dag ;;
+        "flow tasks release 1") _flow_names run,task ;;
+        "flow tasks release 2") _flow_names task ;;
+        "flow logs 0") _flow_names dag ;;
+        "flow logs 1") _flow_names run ;;
+        "flow logs "*) _flow_names task ;;
+        "flow grid 0") _flow_names dag ;;
+        "flow graph 0") _flow_names dag ;;
+        "flow graph 1") _flow_names run ;;
+        "flow xcom list 0") _flow_names dag ;;
+        "flow xcom list 1") _flow_names run ;;
+        "flow xcom list 2") _flow_names task ;;
+        "flow xcom get 0") _flow_names dag ;;
+        "flow xcom get 1") _flow_names run ;;
+        "flow xcom get 2") _flow_names task ;;
+        "flow why 0") _flow_names dag ;;
+        "flow why 1") _flow_names run ;;
+        "flow why 2") _flow_names task ;;
+        "flow clear 0") _flow_names dag ;;
+        "flow clear 1") _flow_names run ;;
+        "flow backfill 0") _flow_names dag ;;
+        "flow backfills list 0") _flow_names dag ;;
+        "flow pools show 0") _flow_names pool ;;
+        "flow pools set 0") _flow_names pool ;;
+        "flow pools delete 0") _flow_names pool ;;
+        "flow events 0") _flow_names dag ;;
+        "flow events 1") _flow_names run ;;
+        "flow compare 0") _flow_names dag ;;
+        "flow compare 1") _flow_names run ;;
+        "flow compare 2") _flow_names run ;;
     esac
 }
 complete -F _flow flow

@@ -1,20 +1,44 @@
 # Completion for flow. Written by flow_cli.generate; changes here are lost.
-function __flow_at
-    set -l route flow
+function __flow_walk
+    set -g __flow_route flow
+    set -g __flow_arguments
+    set -g __flow_chosen
+    set -l words (commandline -opc)[2..]
     set -l skip 0
-    for word in (commandline -opc)[2..]
+    for position in (seq (count $words))
+        set -l word $words[$position]
         if test $skip = 1
             set skip 0
             continue
         end
-        switch "$route $word"
+        switch "$__flow_route $word"
+            case '* --config' '* --deployment'
+                set -a __flow_chosen $word $words[(math $position + 1)]
+                set skip 1
             case 'flow --config' 'flow --deployment' 'flow demo -o' 'flow demo --output' 'flow up --dags' 'flow up --workers' 'flow up --schedulers' 'flow up --slots' 'flow down -o' 'flow down --output' 'flow down --timeout' 'flow init -o' 'flow init --output' 'flow parse --dags' 'flow parse --timeout' 'flow parse --processes' 'flow work --slots' 'flow work --queues' 'flow work --drain-timeout' 'flow dags list --tag' 'flow dags list --owner' 'flow dags list --limit' 'flow dags list -o' 'flow dags list --output' 'flow dags show -o' 'flow dags show --output' 'flow dags next -n' 'flow dags next --count' 'flow dags next --from' 'flow dags next -o' 'flow dags next --output' 'flow dags pause -o' 'flow dags pause --output' 'flow dags unpause -o' 'flow dags unpause --output' 'flow dags errors --limit' 'flow dags errors -o' 'flow dags errors --output' 'flow dags warnings --slow' 'flow dags warnings -o' 'flow dags warnings --output' 'flow dags versions --limit' 'flow dags versions -o' 'flow dags versions --output' 'flow dags diff -o' 'flow dags diff --output' 'flow run --date' 'flow run --interval' 'flow run --run-id' 'flow run --conf' 'flow run -o' 'flow run --output' 'flow runs list --state' 'flow runs list --type' 'flow runs list --from' 'flow runs list --to' 'flow runs list --limit' 'flow runs list -o' 'flow runs list --output' 'flow runs show -o' 'flow runs show --output' 'flow runs cancel --from' 'flow runs cancel --to' 'flow runs cancel --where' 'flow runs cancel -o' 'flow runs cancel --output' 'flow runs pause --from' 'flow runs pause --to' 'flow runs pause --where' 'flow runs pause -o' 'flow runs pause --output' 'flow runs resume --from' 'flow runs resume --to' 'flow runs resume --where' 'flow runs resume -o' 'flow runs resume --output' 'flow runs mark --from' 'flow runs mark --to' 'flow runs mark --where' 'flow runs mark -o' 'flow runs mark --output' 'flow runs delete --from' 'flow runs delete --to' 'flow runs delete --where' 'flow runs delete -o' 'flow runs delete --output' 'flow tasks list -o' 'flow tasks list --output' 'flow tasks tries -o' 'flow tasks tries --output' 'flow tasks render --date' 'flow tasks render -o' 'flow tasks render --output' 'flow tasks mark --from' 'flow tasks mark --to' 'flow tasks mark --where' 'flow tasks mark -o' 'flow tasks mark --output' 'flow tasks hold --from' 'flow tasks hold --to' 'flow tasks hold --where' 'flow tasks hold -o' 'flow tasks hold --output' 'flow tasks release --from' 'flow tasks release --to' 'flow tasks release --where' 'flow tasks release -o' 'flow tasks release --output' 'flow logs --try' 'flow logs --tail' 'flow logs --grep' 'flow logs -o' 'flow logs --output' 'flow grid -n' 'flow grid --runs' 'flow grid -o' 'flow grid --output' 'flow graph -o' 'flow graph --output' 'flow xcom list --try' 'flow xcom list -o' 'flow xcom list --output' 'flow xcom get --key' 'flow xcom get --try' 'flow xcom get -o' 'flow xcom get --output' 'flow why -o' 'flow why --output' 'flow clear --from' 'flow clear --to' 'flow clear --where' 'flow clear -t' 'flow clear --tasks' 'flow clear --state' 'flow clear --version' 'flow clear -o' 'flow clear --output' 'flow backfill --from' 'flow backfill --to' 'flow backfill -t' 'flow backfill --tasks' 'flow backfill --max-active-runs' 'flow backfill --order' 'flow backfill --reprocess' 'flow backfill --version' 'flow backfill --conf' 'flow backfill --priority' 'flow backfill -o' 'flow backfill --output' 'flow backfills list --limit' 'flow backfills list -o' 'flow backfills list --output' 'flow backfills show --limit' 'flow backfills show -o' 'flow backfills show --output' 'flow backfills pause -o' 'flow backfills pause --output' 'flow backfills resume -o' 'flow backfills resume --output' 'flow backfills cancel -o' 'flow backfills cancel --output' 'flow check --changed' 'flow check --timeout' 'flow check --import-budget' 'flow check --rule' 'flow check --var' 'flow check --conn' 'flow check -o' 'flow check --format' 'flow check --output' 'flow plan --from' 'flow plan --to' 'flow plan --changed' 'flow plan --limit' 'flow plan -o' 'flow plan --output' 'flow test --date' 'flow test -t' 'flow test --conf' 'flow test --var' 'flow test --conn' 'flow test --vars' 'flow test --conns' 'flow test --jobs' 'flow test --pool' 'flow test --junit' 'flow test -o' 'flow test --output' 'flow pools list --limit' 'flow pools list -o' 'flow pools list --output' 'flow pools show --limit' 'flow pools show -o' 'flow pools show --output' 'flow pools set --description' 'flow pools set -o' 'flow pools set --output' 'flow pools delete -o' 'flow pools delete --output' 'flow vars list --limit' 'flow vars list -o' 'flow vars list --output' 'flow vars get -o' 'flow vars get --output' 'flow vars set --from-file' 'flow vars set --description' 'flow vars set -o' 'flow vars set --output' 'flow vars delete -o' 'flow vars delete --output' 'flow vars import --existing' 'flow vars import -o' 'flow vars import --output' 'flow conns list --limit' 'flow conns list -o' 'flow conns list --output' 'flow conns get -o' 'flow conns get --output' 'flow conns add --uri' 'flow conns add --json' 'flow conns add --type' 'flow conns add --host' 'flow conns add --port' 'flow conns add --login' 'flow conns add --password' 'flow conns add --schema' 'flow conns add --extra' 'flow conns add --description' 'flow conns add -o' 'flow conns add --output' 'flow conns test -o' 'flow conns test --output' 'flow conns delete -o' 'flow conns delete --output' 'flow conns import --existing' 'flow conns import -o' 'flow conns import --output' 'flow config show -o' 'flow config show --output' 'flow config get -o' 'flow config get --output' 'flow status -o' 'flow status --output' 'flow audit --dag' 'flow audit --who' 'flow audit --since' 'flow audit --limit' 'flow audit -o' 'flow audit --output' 'flow events --since' 'flow events --limit' 'flow events -o' 'flow events --output' 'flow compare -o' 'flow compare --output' 'flow db migrate -o' 'flow db migrate --output' 'flow db status -o' 'flow db status --output' 'flow db check --days' 'flow db check -o' 'flow db check --output' 'flow db shell -c' 'flow db shell --command' 'flow systemd print -o' 'flow systemd print --output' 'flow systemd install --workers' 'flow systemd install --schedulers' 'flow systemd install -o' 'flow systemd install --output' 'flow systemd uninstall -o' 'flow systemd uninstall --output'
                 set skip 1
             case 'flow demo' 'flow up' 'flow down' 'flow tui' 'flow init' 'flow parse' 'flow schedule' 'flow work' 'flow dags' 'flow dags list' 'flow dags show' 'flow dags next' 'flow dags pause' 'flow dags unpause' 'flow dags errors' 'flow dags warnings' 'flow dags versions' 'flow dags diff' 'flow run' 'flow runs' 'flow runs list' 'flow runs show' 'flow runs cancel' 'flow runs pause' 'flow runs resume' 'flow runs mark' 'flow runs delete' 'flow tasks' 'flow tasks list' 'flow tasks tries' 'flow tasks render' 'flow tasks mark' 'flow tasks hold' 'flow tasks release' 'flow logs' 'flow grid' 'flow graph' 'flow xcom' 'flow xcom list' 'flow xcom get' 'flow why' 'flow clear' 'flow backfill' 'flow backfills' 'flow backfills list' 'flow backfills show' 'flow backfills pause' 'flow backfills resume' 'flow backfills cancel' 'flow check' 'flow plan' 'flow test' 'flow pools' 'flow pools list' 'flow pools show' 'flow pools set' 'flow pools delete' 'flow vars' 'flow vars list' 'flow vars get' 'flow vars set' 'flow vars delete' 'flow vars import' 'flow vars export' 'flow conns' 'flow conns list' 'flow conns get' 'flow conns add' 'flow conns test' 'flow conns delete' 'flow conns import' 'flow conns export' 'flow config' 'flow config show' 'flow config get' 'flow status' 'flow audit' 'flow events' 'flow compare' 'flow db' 'flow db migrate' 'flow db status' 'flow db check' 'flow db shell' 'flow systemd' 'flow systemd print' 'flow systemd install' 'flow systemd uninstall' 'flow completion'
-                set route "$route $word"
+                set -g __flow_route "$__flow_route $word"
+            case '* -*'
+            case '*'
+                set -a __flow_arguments $word
         end
     end
-    test "$route" = "$argv[1]"
+end
+function __flow_at
+    __flow_walk
+    test "$__flow_route" = "$argv[1]"; or return
+    switch (count $argv)
+        case 2
+            test (count $__flow_arguments) = $argv[2]
+        case 3
+            test (count $__flow_arguments) -ge $argv[2]
+    end
+end
+function __flow_names
+    __flow_walk
+    set -l program (commandline -opc)[1]
+    $program --complete $__flow_chosen $argv[1] (commandline -ct) $__flow_arguments[1] 2>/dev/null
 end
 complete -c flow -f
 complete -c flow -n "__flow_at 'flow'" -a demo -d 'Run a shop'\''s nightly pipeline on a database of its own, and kill a worker.'
@@ -71,6 +95,9 @@ complete -c flow -n "__flow_at 'flow down'" -l timeout -x -d 'Give up waiting af
 complete -c flow -n "__flow_at 'flow down'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow tui'" -l read-only -d 'Only look: no key changes anything.'
 complete -c flow -n "__flow_at 'flow tui'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tui' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tui' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow tui' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow init'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow init'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow init'" -a '(__fish_complete_directories)'
@@ -106,14 +133,18 @@ complete -c flow -n "__flow_at 'flow dags list'" -s o -l output -x -a 'text json
 complete -c flow -n "__flow_at 'flow dags list'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow dags show'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow dags show'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow dags show' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow dags next'" -s n -l count -x -d 'How many runs at most.'
 complete -c flow -n "__flow_at 'flow dags next'" -l from -x -d 'Of the intervals that start then or later, also of those that have a run.'
 complete -c flow -n "__flow_at 'flow dags next'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow dags next'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow dags next' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow dags pause'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow dags pause'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow dags pause' 0 onward" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow dags unpause'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow dags unpause'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow dags unpause' 0 onward" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow dags errors'" -l limit -x -d 'Print at most N rows.'
 complete -c flow -n "__flow_at 'flow dags errors'" -l all -d 'Print every row.'
 complete -c flow -n "__flow_at 'flow dags errors'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
@@ -127,8 +158,10 @@ complete -c flow -n "__flow_at 'flow dags versions'" -l limit -x -d 'Print at mo
 complete -c flow -n "__flow_at 'flow dags versions'" -l all -d 'Print every row.'
 complete -c flow -n "__flow_at 'flow dags versions'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow dags versions'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow dags versions' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow dags diff'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow dags diff'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow dags diff' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow run'" -l date -x -d 'Make the run of the interval that starts then.'
 complete -c flow -n "__flow_at 'flow run'" -l interval -x -d 'Make a run for this interval.'
 complete -c flow -n "__flow_at 'flow run'" -l run-id -x -d 'Id of the run, to be chosen.'
@@ -136,6 +169,7 @@ complete -c flow -n "__flow_at 'flow run'" -l conf -x -d 'JSON object that tasks
 complete -c flow -n "__flow_at 'flow run'" -l wait -d 'Wait for its end; exit 1 when it failed.'
 complete -c flow -n "__flow_at 'flow run'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow run'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow run' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow runs'" -a list -d 'List runs, newest first. Both ends of --from and --to are included, a day as a whole.'
 complete -c flow -n "__flow_at 'flow runs'" -a show -d 'Show one run, and how many of its tasks are in which state.'
 complete -c flow -n "__flow_at 'flow runs'" -a cancel -d 'End runs now, as failed and without any callback.'
@@ -152,8 +186,11 @@ complete -c flow -n "__flow_at 'flow runs list'" -l limit -x -d 'Print at most N
 complete -c flow -n "__flow_at 'flow runs list'" -l all -d 'Print every row.'
 complete -c flow -n "__flow_at 'flow runs list'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs list'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs list' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow runs show'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs show'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs show' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow runs show' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow runs cancel'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow runs cancel'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow runs cancel'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -161,6 +198,8 @@ complete -c flow -n "__flow_at 'flow runs cancel'" -s y -l yes -d 'Do it without
 complete -c flow -n "__flow_at 'flow runs cancel'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow runs cancel'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs cancel'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs cancel' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow runs cancel' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow runs pause'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow runs pause'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow runs pause'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -168,6 +207,8 @@ complete -c flow -n "__flow_at 'flow runs pause'" -s y -l yes -d 'Do it without 
 complete -c flow -n "__flow_at 'flow runs pause'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow runs pause'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs pause'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs pause' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow runs pause' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow runs resume'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow runs resume'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow runs resume'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -175,6 +216,8 @@ complete -c flow -n "__flow_at 'flow runs resume'" -s y -l yes -d 'Do it without
 complete -c flow -n "__flow_at 'flow runs resume'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow runs resume'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs resume'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs resume' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow runs resume' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow runs mark'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow runs mark'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow runs mark'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -182,6 +225,8 @@ complete -c flow -n "__flow_at 'flow runs mark'" -s y -l yes -d 'Do it without a
 complete -c flow -n "__flow_at 'flow runs mark'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow runs mark'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs mark'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs mark' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow runs mark' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow runs delete'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow runs delete'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow runs delete'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -189,6 +234,8 @@ complete -c flow -n "__flow_at 'flow runs delete'" -s y -l yes -d 'Do it without
 complete -c flow -n "__flow_at 'flow runs delete'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow runs delete'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow runs delete'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow runs delete' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow runs delete' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow tasks'" -a list -d 'List every task of a run, upstream first, also those that have not been looked at yet.'
 complete -c flow -n "__flow_at 'flow tasks'" -a tries -d 'List the tries of a task.'
 complete -c flow -n "__flow_at 'flow tasks'" -a render -d 'Show the template fields of a task as its try renders them, without running it.'
@@ -198,11 +245,19 @@ complete -c flow -n "__flow_at 'flow tasks'" -a release -d 'Let held tasks start
 complete -c flow -n "__flow_at 'flow tasks'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow tasks list'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow tasks list'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tasks list' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tasks list' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow tasks tries'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow tasks tries'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tasks tries' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tasks tries' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow tasks tries' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow tasks render'" -l date -x -d 'Start of an interval, whether it has a run or not.'
 complete -c flow -n "__flow_at 'flow tasks render'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow tasks render'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tasks render' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tasks render' 1" -a '(__flow_names task)'
+complete -c flow -n "__flow_at 'flow tasks render' 2" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow tasks mark'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow tasks mark'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow tasks mark'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -210,6 +265,9 @@ complete -c flow -n "__flow_at 'flow tasks mark'" -s y -l yes -d 'Do it without 
 complete -c flow -n "__flow_at 'flow tasks mark'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow tasks mark'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow tasks mark'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tasks mark' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tasks mark' 1" -a '(__flow_names run,task)'
+complete -c flow -n "__flow_at 'flow tasks mark' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow tasks hold'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow tasks hold'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow tasks hold'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -217,6 +275,9 @@ complete -c flow -n "__flow_at 'flow tasks hold'" -s y -l yes -d 'Do it without 
 complete -c flow -n "__flow_at 'flow tasks hold'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow tasks hold'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow tasks hold'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tasks hold' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tasks hold' 1" -a '(__flow_names run,task)'
+complete -c flow -n "__flow_at 'flow tasks hold' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow tasks release'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow tasks release'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow tasks release'" -l where -x -d 'Only runs like this: state=failed and started_at>-2d, over the fields of `flow runs list -o json`.'
@@ -224,34 +285,52 @@ complete -c flow -n "__flow_at 'flow tasks release'" -s y -l yes -d 'Do it witho
 complete -c flow -n "__flow_at 'flow tasks release'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow tasks release'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow tasks release'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow tasks release' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow tasks release' 1" -a '(__flow_names run,task)'
+complete -c flow -n "__flow_at 'flow tasks release' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow logs'" -l try -x -d 'Number of the try; by default the last one.'
 complete -c flow -n "__flow_at 'flow logs'" -s f -l follow -d 'Print what is added, until the tasks have ended.'
 complete -c flow -n "__flow_at 'flow logs'" -l tail -x -d 'Begin with the last N lines.'
 complete -c flow -n "__flow_at 'flow logs'" -l grep -x -d 'Only lines in which this is found.'
 complete -c flow -n "__flow_at 'flow logs'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow logs'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow logs' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow logs' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow logs' 2 onward" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow grid'" -s n -l runs -x -d 'How many of the newest runs.'
 complete -c flow -n "__flow_at 'flow grid'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow grid'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow grid' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow graph'" -l dot -d 'In the language of Graphviz, groups as clusters.'
 complete -c flow -n "__flow_at 'flow graph'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow graph'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow graph' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow graph' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow xcom'" -a list -d 'List the XComs of a run, or of one task: those of the last try.'
 complete -c flow -n "__flow_at 'flow xcom'" -a get -d 'Print the value of an XCom: text as it is, everything else as JSON.'
 complete -c flow -n "__flow_at 'flow xcom'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow xcom list'" -l try -x -d 'Number of the try; by default the last one.'
 complete -c flow -n "__flow_at 'flow xcom list'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow xcom list'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow xcom list' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow xcom list' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow xcom list' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow xcom get'" -l key -x -d 'Key of the XCom.'
 complete -c flow -n "__flow_at 'flow xcom get'" -l try -x -d 'Number of the try; by default the last one.'
 complete -c flow -n "__flow_at 'flow xcom get'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow xcom get'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow xcom get' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow xcom get' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow xcom get' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow why'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow why'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow why' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow why' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow why' 2" -a '(__flow_names task)'
 complete -c flow -n "__flow_at 'flow clear'" -l from -x -d 'Whose interval starts then or later.'
 complete -c flow -n "__flow_at 'flow clear'" -l to -x -d 'Whose interval starts then or earlier.'
 complete -c flow -n "__flow_at 'flow clear'" -l where -x -d 'Only tasks like this: state=failed and try_number>=2, over the fields of `flow runs list` and `flow tasks list -o json`; a name that both have is the run'\''s, task.state the task'\''s.'
-complete -c flow -n "__flow_at 'flow clear'" -s t -l tasks -x -d 'Only these: load, a group, load[3], +load, load+, '\''extract_*'\'', with commas.'
+complete -c flow -n "__flow_at 'flow clear'" -s t -l tasks -x -a '(__flow_names task)' -d 'Only these: load, a group, load[3], +load, load+, '\''extract_*'\'', with commas.'
 complete -c flow -n "__flow_at 'flow clear'" -l upstream -d 'And everything upstream of them.'
 complete -c flow -n "__flow_at 'flow clear'" -l downstream -d 'And everything downstream of them.'
 complete -c flow -n "__flow_at 'flow clear'" -l only-failed -d 'Of those, only failed and upstream_failed ones.'
@@ -263,9 +342,11 @@ complete -c flow -n "__flow_at 'flow clear'" -s y -l yes -d 'Do it without askin
 complete -c flow -n "__flow_at 'flow clear'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow clear'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow clear'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow clear' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow clear' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow backfill'" -l from -x -d 'The first interval starts then or later.'
 complete -c flow -n "__flow_at 'flow backfill'" -l to -x -d 'The last one starts then or earlier; by default the last that has ended.'
-complete -c flow -n "__flow_at 'flow backfill'" -s t -l tasks -x -d 'Only these run: load, +load, load+, '\''extract_*'\'', with commas.'
+complete -c flow -n "__flow_at 'flow backfill'" -s t -l tasks -x -a '(__flow_names task)' -d 'Only these run: load, +load, load+, '\''extract_*'\'', with commas.'
 complete -c flow -n "__flow_at 'flow backfill'" -l max-active-runs -x -d 'Runs at a time, instead of the DAG'\''s own limit; by default that, at most 10.'
 complete -c flow -n "__flow_at 'flow backfill'" -l order -x -a 'oldest newest' -d 'Which intervals go first.'
 complete -c flow -n "__flow_at 'flow backfill'" -l reprocess -x -a 'none failed all' -d 'Which runs that have ended are done again.'
@@ -277,6 +358,7 @@ complete -c flow -n "__flow_at 'flow backfill'" -s y -l yes -d 'Do it without as
 complete -c flow -n "__flow_at 'flow backfill'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow backfill'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow backfill'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow backfill' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow backfills'" -a list -d 'List backfills, newest first.'
 complete -c flow -n "__flow_at 'flow backfills'" -a show -d 'Show a backfill, and its intervals in their order.'
 complete -c flow -n "__flow_at 'flow backfills'" -a pause -d 'Let a backfill start no more runs; those that run go on.'
@@ -288,6 +370,7 @@ complete -c flow -n "__flow_at 'flow backfills list'" -l limit -x -d 'Print at m
 complete -c flow -n "__flow_at 'flow backfills list'" -l all -d 'Print every row.'
 complete -c flow -n "__flow_at 'flow backfills list'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow backfills list'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow backfills list' 0" -a '(__flow_names dag)'
 complete -c flow -n "__flow_at 'flow backfills show'" -s f -l follow -d 'Follow it to its end first; Ctrl-C stops that.'
 complete -c flow -n "__flow_at 'flow backfills show'" -l limit -x -d 'Print at most N rows.'
 complete -c flow -n "__flow_at 'flow backfills show'" -l all -d 'Print every row.'
@@ -347,14 +430,17 @@ complete -c flow -n "__flow_at 'flow pools show'" -l limit -x -d 'Print at most 
 complete -c flow -n "__flow_at 'flow pools show'" -l all -d 'Print every row.'
 complete -c flow -n "__flow_at 'flow pools show'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow pools show'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow pools show' 0" -a '(__flow_names pool)'
 complete -c flow -n "__flow_at 'flow pools set'" -l include-deferred -l exclude-deferred -d 'Whether deferred tasks keep their slots.'
 complete -c flow -n "__flow_at 'flow pools set'" -l description -x -d 'What the pool is for.'
 complete -c flow -n "__flow_at 'flow pools set'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow pools set'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow pools set' 0" -a '(__flow_names pool)'
 complete -c flow -n "__flow_at 'flow pools delete'" -s y -l yes -d 'Do it without asking.'
 complete -c flow -n "__flow_at 'flow pools delete'" -l dry-run -d 'Only print what would be touched.'
 complete -c flow -n "__flow_at 'flow pools delete'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow pools delete'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow pools delete' 0" -a '(__flow_names pool)'
 complete -c flow -n "__flow_at 'flow vars'" -a list -d 'List the variables in the database, without their values.'
 complete -c flow -n "__flow_at 'flow vars'" -a get -d 'Print the value of a variable.'
 complete -c flow -n "__flow_at 'flow vars'" -a set -d 'Set a variable. Without a description it keeps the one it has.'
@@ -433,7 +519,7 @@ complete -c flow -n "__flow_at 'flow config get'" -l reveal -d 'Print passwords 
 complete -c flow -n "__flow_at 'flow config get'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow status'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow status'" -s h -l help -d 'Show this message and exit.'
-complete -c flow -n "__flow_at 'flow audit'" -l dag -x -d 'Of this DAG, its runs and tasks.'
+complete -c flow -n "__flow_at 'flow audit'" -l dag -x -a '(__flow_names dag)' -d 'Of this DAG, its runs and tasks.'
 complete -c flow -n "__flow_at 'flow audit'" -l who -x -d 'By this user of the operating system, or this role of the database.'
 complete -c flow -n "__flow_at 'flow audit'" -l since -x -d 'Then or later.'
 complete -c flow -n "__flow_at 'flow audit'" -l limit -x -d 'Print at most N rows.'
@@ -446,9 +532,14 @@ complete -c flow -n "__flow_at 'flow events'" -l limit -x -d 'Print at most N ro
 complete -c flow -n "__flow_at 'flow events'" -l all -d 'Print every row.'
 complete -c flow -n "__flow_at 'flow events'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow events'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow events' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow events' 1" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow compare'" -l fields -d 'Also template fields, as the code renders them now.'
 complete -c flow -n "__flow_at 'flow compare'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow compare'" -s h -l help -d 'Show this message and exit.'
+complete -c flow -n "__flow_at 'flow compare' 0" -a '(__flow_names dag)'
+complete -c flow -n "__flow_at 'flow compare' 1" -a '(__flow_names run)'
+complete -c flow -n "__flow_at 'flow compare' 2" -a '(__flow_names run)'
 complete -c flow -n "__flow_at 'flow db'" -a migrate -d 'Bring the database to the schema of this version; make the embedded one when missing.'
 complete -c flow -n "__flow_at 'flow db'" -a status -d 'Show where the schema stands; exit 5 when this version of Flow cannot work with it.'
 complete -c flow -n "__flow_at 'flow db'" -a check -d 'Verify what always holds (flow-internals(7)); exit 1 when something does not.'

@@ -7,12 +7,27 @@ fails), and global options that stand behind the command, where most people type
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 END_OF_OPTIONS = "--"
 GLOBAL_FLAGS = frozenset({"--debug"})
 GLOBAL_OPTIONS = frozenset({"--config", "--deployment"})
 _OUTPUT_OPTIONS = ("-o", "--output", "--format")
 _JSON_FORMATS = frozenset({"json", "jsonl"})
+
+
+class Deployment(NamedTuple):
+    """Which deployment a command line is about, as its global options say it."""
+
+    config_file: Path | None = None
+    name: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options that say the same on another command line."""
+        file = ("--config", str(self.config_file)) if self.config_file is not None else ()
+        return (*file, *(("--deployment", self.name) if self.name is not None else ()))
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -51,6 +66,21 @@ def globals_first(arguments: Sequence[str]) -> list[str]:
         else:
             rest.append(argument)
     return front + rest + list(arguments[len(options) :])
+
+
+def split_deployment(words: Sequence[str]) -> tuple[Deployment, list[str]]:
+    """The global options with which a command line begins, and what follows. No parser's work."""
+    chosen = Deployment()
+    rest = list(words)
+    while rest and rest[0].partition("=")[0] in GLOBAL_OPTIONS:
+        option, assigned, value = rest.pop(0).partition("=")
+        if not assigned and rest:
+            value = rest.pop(0)
+        if option == "--config":
+            chosen = chosen._replace(config_file=Path(value))
+        else:
+            chosen = chosen._replace(name=value)
+    return chosen, rest
 
 
 def _before_end_of_options(arguments: Sequence[str]) -> list[str]:

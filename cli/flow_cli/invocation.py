@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from flow_cli.arguments import Deployment
+
 if TYPE_CHECKING:
     from flow.config import Config
 
@@ -26,6 +28,11 @@ class Invocation:
         from flow.config import load
 
         return load(self.config_file, self.deployment)
+
+    @property
+    def chosen(self) -> Deployment:
+        """The same for another command line."""
+        return Deployment(self.config_file, self.deployment)
 
 
 def invocation(context: typer.Context) -> Invocation:

@@ -9,9 +9,22 @@ def run() -> None:
     """Run the command line of this process and exit with the code of the contract."""
     try:
         # Most of a short command's time is imports, and Ctrl-C may come during them.
-        from flow_cli.application import main
-
-        code = main(sys.argv[1:])
+        code = _main(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130  # exits.INTERRUPTED, which may not be imported yet
     sys.exit(code)
+
+
+def _main(words: list[str]) -> int:
+    """What shells ask for, or a command."""
+    if words[:1] == ["--complete"]:
+        from flow_cli.complete import main as answer
+
+        return answer(words[1:])
+    if words[:1] == ["--refresh-names"]:
+        from flow_cli.name_refresh import main as refresh
+
+        return refresh(words[1:])
+    from flow_cli.application import main
+
+    return main(words)

@@ -109,7 +109,7 @@ def find_file(file: Path | None, environ: Mapping[str, str], folder: Path) -> Pa
     for parent in (folder, *folder.parents):
         if (parent / FILE_NAME).is_file():
             return parent / FILE_NAME
-    user_file = _user_folder(environ, "XDG_CONFIG_HOME", ".config") / FILE_NAME
+    user_file = user_folder(environ, "XDG_CONFIG_HOME", ".config") / FILE_NAME
     return next((path for path in (user_file, Path(MACHINE_FILE)) if path.is_file()), None)
 
 
@@ -119,7 +119,7 @@ def default_home(environ: Mapping[str, str], user_id: int) -> Path:
 
     if user_id == 0:
         return Path(ROOT_HOME)
-    return _user_folder(environ, "XDG_DATA_HOME", ".local/share")
+    return user_folder(environ, "XDG_DATA_HOME", ".local/share")
 
 
 def nearest(name: str, names: Mapping[str, object]) -> str | None:
@@ -129,7 +129,7 @@ def nearest(name: str, names: Mapping[str, object]) -> str | None:
     return next(iter(get_close_matches(name, names, n=1)), None)
 
 
-def _user_folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
+def user_folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
     from pathlib import Path
 
     named = environ.get(variable)

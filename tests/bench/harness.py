@@ -46,6 +46,7 @@ BENCHES: Final = (
         "specs",
     ),
     *("parse", "schedulers", "history", "steady", "contention", "slots", "load"),
+    "verbs",
 )
 """Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import burst
+import past_runs
 from harness import Aim, Conn, Deployment, Results, deployment, main, one, wait_for
 from runs import dag_files, let_go, many
 from stored import ROOTS
@@ -28,37 +29,6 @@ TASKS: Final = 25
 RUNS: Final = 2_000
 AT_ONCE: Final = 40
 _TRIES: Final = int(os.environ.get("FLOW_BENCH_TRIES", "2000000"))
-_STEP: Final = 100_000
-"""Tries written in one transaction."""
-_FINISHED_RUNS: Final = """
-insert into run (run_key, dag_id, version, run_id, run_type, state, logical_date,
-  data_interval_start, data_interval_end, interval_run, started_at, ended_at)
-select run_key_floor(date_trunc('month', now())) + number, dag_id, 1, 'past_' || number,
-  'scheduled', 'success', start, start, start + interval '1 day', true, start, start
-from generate_series(%(first)s::int, %(last)s::int) number
-cross join lateral (select number %% %(dags)s::int) as of_place(place)
-cross join lateral (select 'team' || place %% 40 || '.dag_' || place) as of_dag(dag_id)
-cross join lateral (select timestamptz '2020-01-01' + number / %(dags)s::int * interval '1 day')
-  as of_day(start)
-"""
-_FINISHED_TASKS: Final = """
-insert into task_history (run_key, task_id, dag_id, state, try_number, claim, pool, queue, executor,
-  priority, scheduled_at, queued_at, started_at, ended_at)
-select run_key, 'task_' || place, dag_id, 'success', 1, 1, 'default_pool', 'default', 'local', 1,
-  started_at, started_at, started_at, ended_at
-from run cross join generate_series(1, %(tasks)s::int) place
-where run_key between run_key_floor(date_trunc('month', now())) + %(first)s::bigint
-  and run_key_floor(date_trunc('month', now())) + %(last)s::bigint
-"""
-_FINISHED_TRIES: Final = """
-insert into try_history (run_key, task_id, try_number, claim, state, started_at, ended_at, worker,
-  host, pid, executor, queue, exit_code, peak_rss, cpu_time, log)
-select run_key, task_id, 1, 1, 'success', started_at, ended_at, 1, 'host', 1, 'local', 'default', 0,
-  50000000, 0.01, '/var/lib/flow/logs/' || dag_id || '/' || run_key || '/' || task_id || '/1.log'
-from task_history
-where run_key between run_key_floor(date_trunc('month', now())) + %(first)s::bigint
-  and run_key_floor(date_trunc('month', now())) + %(last)s::bigint
-"""
 _MADE: Final = "select count(*) from run where dag_id = 'many'"
 _UNFINISHED: Final = "select exists(select from run where dag_id = 'many' and ended_at is null)"
 _ENDED: Final = """
@@ -112,24 +82,11 @@ def _rates(sizes: Sizes, *, old: bool) -> Rates:
             {"many": many("many", runs=RUNS, tasks=TASKS, body="return None", at_once=AT_ONCE)},
         )
         if old:
-            _write_history(conn, sizes)
+            past_runs.write_ended(conn, dags=sizes.dags, runs=sizes.tries // past_runs.TASKS)
         with _held_snapshot(flow, held=old):
             throughput = _throughput(flow, conn, sizes)
             seconds = burst.await_queued(conn, burst.fall_due(conn, sizes.due), sizes.due)
         return Rates(throughput, sizes.due * ROOTS / seconds)
-
-
-def _write_history(conn: Conn, sizes: Sizes) -> None:
-    """Finished runs of the stored DAGs, with their tasks and tries, as they would have become."""
-    runs = sizes.tries // TASKS
-    for first in range(0, runs, _STEP // TASKS):
-        values = {"first": first, "last": min(first + _STEP // TASKS, runs) - 1}
-        with conn.transaction():
-            conn.execute(_FINISHED_RUNS, values | {"dags": sizes.dags})
-            conn.execute(_FINISHED_TASKS, values | {"tasks": TASKS})
-            conn.execute(_FINISHED_TRIES, values)
-    conn.execute("vacuum analyze run, task_history, try_history")
-    conn.execute("checkpoint")
 
 
 @contextmanager

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from flow_cli.arguments import globals_first, wants_debug, wants_json
+from flow_cli.arguments import (
+    Deployment,
+    globals_first,
+    split_deployment,
+    wants_debug,
+    wants_json,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +59,22 @@ def test_a_global_option_works_behind_the_command(flow, project):
     behind = flow("config", "get", "worker.slots", "--deployment", "test")
     assert before == behind
     assert (behind.code, behind.out) == (0, "3\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "rest"),
+    [
+        ("dag sal", "", "dag sal"),
+        ("--deployment test dag sal", "--deployment test", "dag sal"),
+        ("--config=a.toml --deployment=test run x", "--config a.toml --deployment test", "run x"),
+        ("dag --config", "", "dag --config"),
+    ],
+)
+def test_the_deployment_stands_before_the_rest(line, words, rest):
+    chosen, left = split_deployment(line.split())
+    assert (list(chosen.words), left) == (words.split(), rest.split())
+    assert split_deployment([*chosen.words, *left]) == (chosen, left)
+
+
+def test_no_deployment_needs_no_words():
+    assert Deployment().words == ()

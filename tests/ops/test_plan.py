@@ -60,3 +60,20 @@ def test_what_is_due_already_comes_first(world: World) -> None:
     world.define("late", schedule="@daily", start_date=START, catchup=True)
     (first, *_) = coming_runs(world.deployment).runs.rows
     assert (first.dag_id, first.data_interval_start) == ("late", START)
+
+
+def test_a_page_looks_at_no_more_dags_than_it_needs_and_is_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, minute in enumerate((40, 10, 30, 10, 20, 50)):
+        table = CronTriggerTimetable(f"{minute} * * * *")
+        world.define(f"dag_{number}", schedule=table, start_date=START, file=f"/dags/{number}.py")
+    world.schedule()
+    every = coming_runs(world.deployment).runs.rows
+    monkeypatch.setattr("flow.ops.planning.coming._AT_ONCE", 2)
+    for limit in (1, 2, 3, 7, 20):
+        page = coming_runs(world.deployment, limit=limit).runs
+        assert page.rows == every[:limit]
+    first = coming_runs(world.deployment, limit=1).runs
+    assert (first.total.counted, first.total.exact) == (1, False)  # four DAGs were not looked at
+    assert coming_runs(world.deployment, limit=200).runs.total == (len(every), True)

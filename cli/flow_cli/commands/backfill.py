@@ -45,9 +45,9 @@ class Version(StrEnum):
 @app.command(
     cls=Command,
     epilog=examples(
-        "flow backfill sales --from 2026-01-01 --to 2026-09-30 --max-active-runs 4",
+        "flow backfill sales --from 2026-09-24 --to 2026-09-30 --max-active-runs 4",
         "flow backfill sales --from -90d --reprocess all -t 'load+' --dry-run",
-        "flow backfill sales --from 2026-10-01 --reprocess failed --yes --wait",
+        "flow backfill sales --from 2026-10-01 --to 2026-10-07 --reprocess failed --yes --wait",
     ),
 )
 def backfill(

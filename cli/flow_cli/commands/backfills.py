@@ -146,7 +146,7 @@ def resume(
 
 @app.command(
     cls=Command,
-    epilog=examples("flow backfills cancel 7", "flow backfills cancel 7 --keep-running --yes"),
+    epilog=examples("flow backfills cancel 7", "flow backfills cancel 8 --keep-running --yes"),
 )
 def cancel(
     context: typer.Context,

@@ -27,6 +27,10 @@ def completion(
     """Print the completion script of a shell.
 
     The installed package brings the same scripts along, where shells look for them.
+
+    Commands, options and choices are in the script. The ids of DAGs, runs and tasks and the names
+    of pools come from files in ~/.cache/flow/names, which completing itself, or a verb on a
+    terminal, refreshes in the background: what is not known yet is offered the next time.
     """
     from flow_cli.application import root
     from flow_cli.tree import pages

@@ -255,7 +255,7 @@ def versions(
 
 
 @app.command(
-    cls=Command, epilog=examples("flow dags diff sales", "flow dags diff sales 3 5 -o json")
+    cls=Command, epilog=examples("flow dags diff sales", "flow dags diff sales 1 2 -o json")
 )
 def diff(
     context: typer.Context,

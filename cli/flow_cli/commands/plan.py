@@ -28,7 +28,9 @@ COLUMNS = (
 @app.command(
     cls=Command,
     epilog=examples(
-        "flow plan", "flow plan --to 2026-10-12 --all -o jsonl", "flow plan --changed origin/main"
+        "flow plan",
+        "flow plan --from 2030-10-01 --to 2030-10-07 --all -o jsonl",
+        "flow plan --changed origin/main",
     ),
 )
 def plan(

@@ -84,3 +84,8 @@ def open_deployment(settings: Settings) -> Iterator[Deployment]:
         raise DatabaseError(f"the database went away: {reason}", "try again") from error
     finally:
         conn.close()
+
+
+def is_up(settings: Settings) -> bool:
+    """Whether there is a database to ask without starting one: any but an embedded one may be."""
+    return bool(settings.database.url) or locate.embedded(settings).running()

@@ -85,18 +85,23 @@ where %(name)s::text is null or name = %(name)s
 order by name limit %(limit)s
 """
 
+# Indexes task_pool and task_keeping. The run of the oldest one is looked up for what is shown only.
 _HOLDERS = """
-select t.dag_id, count(*), sum(t.pool_slots), min(t.since),
-  (array_agg(r.run_id || '/' || t.task_id order by t.since, t.run_key, t.task_id))[1]
+select h.dag_id, h.tasks, h.slots, h.since,
+  (select r.run_id from run r where r.run_key = h.run_key) || '/' || h.task_id
 from (
-  select dag_id, run_key, task_id, pool_slots, coalesce(queued_at, scheduled_at) as since
-  from task_hot
-  where pool = %(name)s and state in ('queued', 'running', 'restarting')
-  union all
-  select dag_id, run_key, task_id, pool_slots, coalesce(queued_at, scheduled_at) from task_hot
-  where pool = %(name)s and keeps_slot and state not in ('queued', 'running', 'restarting')) as t
-join run r on r.run_key = t.run_key
-group by t.dag_id order by min(t.since), t.dag_id limit %(limit)s
+  select dag_id, count(*) as tasks, sum(pool_slots) as slots, min(since) as since,
+    (array_agg(run_key order by since, run_key, task_id))[1] as run_key,
+    (array_agg(task_id order by since, run_key, task_id))[1] as task_id
+  from (
+    select dag_id, run_key, task_id, pool_slots, coalesce(queued_at, scheduled_at) as since
+    from task_hot
+    where pool = %(name)s and state in ('queued', 'running', 'restarting')
+    union all
+    select dag_id, run_key, task_id, pool_slots, coalesce(queued_at, scheduled_at) from task_hot
+    where pool = %(name)s and keeps_slot and state not in ('queued', 'running', 'restarting')) as t
+  group by dag_id order by min(since), dag_id limit %(limit)s) as h
+order by h.since, h.dag_id
 """
 
 # Index task_pool. Those that still have their slots do not wait for any.
@@ -118,6 +123,7 @@ order by d.dag_id, w.pool
 """
 
 _COUNT = "select count(*) from pool"
+_NAMES = "select name from pool order by name"
 _LOCK = "select slots, include_deferred, description from pool where name = %(name)s for update"
 
 _SET = """
@@ -144,6 +150,11 @@ def page(conn: Conn, limit: int | None) -> tuple[list[Pool], int]:
     pools = [Pool._make(row) for row in rows]
     found = conn.execute(_COUNT).fetchone()
     return pools, found[0] if found else 0
+
+
+def names(conn: Conn) -> list[str]:
+    """The names of all pools."""
+    return [row[0] for row in conn.execute(_NAMES)]
 
 
 def one(conn: Conn, name: str) -> Pool | None:

@@ -14,11 +14,15 @@ from flow.graph import DagSpec, decode
 from flow.graph.plan import upcoming
 from flow.ops.deployment import Deployment
 from flow.store import clock, dag_intervals, specs
+from flow.store.connect import Conn
 from flow.store.read import dags
-from flow.store.read.page import COUNTED, Page, total
+from flow.store.read.dags import StoredDag
+from flow.store.read.page import COUNTED, Page, Total, total
 from flow.timetables.zone import load_zone
 
 _DAY: Final = timedelta(days=1)
+_AT_ONCE: Final = 500
+"""DAGs that are looked at before it is asked whether that was enough."""
 
 
 class ComingRun(NamedTuple):
@@ -35,6 +39,14 @@ class Coming(NamedTuple):
 
     runs: Page[ComingRun]
     paused: int
+
+
+class _Span(NamedTuple):
+    """From now on: the runs that are made from `first`, if there is one, to `last`."""
+
+    now: datetime
+    first: datetime | None
+    last: datetime
 
 
 def coming_runs(
@@ -60,25 +72,47 @@ def coming_runs(
                 f"the plan would end at {last.isoformat()}, before it begins",
                 "give a later --to, or an earlier --from",
             )
-        stored = [dag for dag in dags.stored(conn, dags.ids(conn)) if dag.present]
-        active = [dag for dag in stored if not dag.paused]
-        bodies = specs.load(conn, {dag.spec_hash for dag in active}, heads=True)
-        known = dag_intervals.complete(
-            conn, {dag.dag_id: decode(bodies[dag.spec_hash]) for dag in active}
-        )
-    runs = heapq.merge(
-        *(_runs(known[dag.dag_id], dag.cursor_at, now, first, last) for dag in active)
+        page = _page(conn, _Span(now, first, last), limit)
+        return Coming(page, dags.paused(conn))
+
+
+def _page(conn: Conn, span: _Span, limit: int | None) -> Page[ComingRun]:
+    """The first runs, from as few DAGs as it takes to know them.
+
+    No DAG has a run before its turn comes, so a run that comes before the turns of all DAGs that
+    have not been looked at has its place.
+    """
+    found: list[ComingRun] = []
+    behind: StoredDag | None = None
+    while batch := dags.due(conn, span.last, behind, _AT_ONCE):
+        found = list(islice(heapq.merge(found, *_runs_of(conn, batch, span)), _most(limit)))
+        behind = batch[-1]
+        if limit is not None and len(batch) == _AT_ONCE and len(found) > limit:
+            run, turn = found[limit - 1], behind.next_run_at
+            assert turn is not None  # it is due
+            if (run.run_at, run.dag_id) <= (turn, behind.dag_id):
+                return Page(found[:limit], Total(limit, exact=False))
+    return Page(found[:limit], total(len(found)))
+
+
+def _most(limit: int | None) -> int | None:
+    """How many runs are counted."""
+    return None if limit is None else max(limit, COUNTED) + 1
+
+
+def _runs_of(conn: Conn, batch: list[StoredDag], span: _Span) -> list[Iterator[ComingRun]]:
+    bodies = specs.load(conn, {dag.spec_hash for dag in batch}, heads=True)
+    known = dag_intervals.complete(
+        conn, {dag.dag_id: decode(bodies[dag.spec_hash]) for dag in batch}
     )
-    found = list(islice(runs, COUNTED + 1 if limit is not None else None))
-    return Coming(Page(found[:limit], total(len(found))), len(stored) - len(active))
+    return [_runs(known[dag.dag_id], dag.cursor_at, span) for dag in batch]
 
 
-def _runs(
-    spec: DagSpec, cursor: datetime | None, now: datetime, first: datetime | None, last: datetime
-) -> Iterator[ComingRun]:
+def _runs(spec: DagSpec, cursor: datetime | None, span: _Span) -> Iterator[ComingRun]:
     zone = load_zone(spec.timezone)
-    for planned in takewhile(lambda one: one.due_at <= last, upcoming(spec, cursor, now)):
-        if first is None or planned.due_at >= first:
+    coming = upcoming(spec, cursor, span.now)
+    for planned in takewhile(lambda one: one.due_at <= span.last, coming):
+        if span.first is None or planned.due_at >= span.first:
             moments = (planned.interval.start, planned.interval.end)
             start, end = (moment.astimezone(zone) for moment in moments)
             yield ComingRun(planned.due_at.astimezone(zone), spec.dag_id, start, end)

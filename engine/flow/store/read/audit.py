@@ -36,7 +36,7 @@ _COLUMNS = "a.audit_id, a.at, a.os_user, a.db_role, a.host, a.verb, a.target, a.
 # Left out when they are not asked for, so that the planner sees which index fits: audit_target,
 # audit_at, or the primary key. Targets of other kinds may have the name of a DAG.
 _CONDITIONS: Final = {
-    "dag_id": """(a.target = %(dag_id)s or a.target collate "C" >= %(dag_id)s || '/'
+    "dag_id": """(a.target collate "C" = %(dag_id)s or a.target collate "C" >= %(dag_id)s || '/'
       and a.target collate "C" < %(dag_id)s || '0')
     and split_part(a.verb, '.', 1) not in ('vars', 'conns', 'pools')""",
     "who": "%(who)s in (a.os_user, a.db_role)",

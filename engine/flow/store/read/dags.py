@@ -126,13 +126,20 @@ _COUNT = f"select count(*) {_MATCHING}"
 _ONE = f"select {_COLUMNS} from dag d where d.dag_id = %(dag_id)s"
 
 # `for no key update` is added where a verb changes what it reads.
-_STORED = """
+_STORED_COLUMNS = """
 select d.dag_id, d.present, d.paused, d.version, d.timezone, d.description, d.line,
   d.max_active_runs, d.cursor_at, d.next_run_at, v.spec_hash
 from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version
-where d.dag_id = any(%(dag_ids)s::text[])
-order by d.dag_id
 """
+_STORED = f"{_STORED_COLUMNS} where d.dag_id = any(%(dag_ids)s::text[]) order by d.dag_id"
+# Index dag_due, from where the last look ended.
+_DUE = f"""{_STORED_COLUMNS}
+where d.present and not d.paused and d.next_run_at <= %(until)s
+  and (%(after)s::timestamptz is null
+    or (d.next_run_at, d.dag_id) > (%(after)s::timestamptz, %(dag_id)s))
+order by d.next_run_at, d.dag_id limit %(limit)s
+"""
+_COUNT_PAUSED = "select count(*) from dag where present and paused"
 
 _VERSIONS = """
 select number, created_at, spec_hash, code_hash, bundle, bundle_version
@@ -210,9 +217,29 @@ def stored(conn: Conn, dag_ids: Sequence[str], *, lock: bool = False) -> list[St
 
     `lock` takes their rows FOR NO KEY UPDATE, in order of id; it waits for whoever holds one.
     """
-    statement = _STORED + "for no key update of d" if lock else _STORED
+    statement = _STORED + " for no key update of d" if lock else _STORED
     rows = conn.execute(statement, {"dag_ids": list(dag_ids)})
     return [StoredDag._make(row) for row in rows]
+
+
+def due(conn: Conn, until: datetime, after: StoredDag | None, limit: int) -> list[StoredDag]:
+    """DAGs for which a scheduler has something to do until then, whose turn comes first first.
+
+    `after`: those behind the last one of a look before.
+    """
+    asked = {
+        "until": until,
+        "after": after.next_run_at if after else None,
+        "dag_id": after.dag_id if after else "",
+        "limit": limit,
+    }
+    return [StoredDag._make(row) for row in conn.execute(_DUE, asked)]
+
+
+def paused(conn: Conn) -> int:
+    """How many DAGs are paused."""
+    row = conn.execute(_COUNT_PAUSED).fetchone()
+    return int(row[0]) if row else 0
 
 
 def versions(conn: Conn, dag_id: str, limit: int | None) -> list[Version]:

@@ -29,7 +29,8 @@ class Event(NamedTuple):
 
 
 # Runs that have not ended (index run_unfinished) or ended since then (index run_ended), and the
-# tries of just those, by the prefix of their primary keys. What is not about a run is left out when
+# tries of just those, by the prefix of their primary keys: `offset 0` keeps the planner, which does
+# not know how few runs these are, from reading all tries. What is not about a run is left out when
 # a DAG is named.
 _HAPPENED = """
 with recent as materialized (
@@ -43,11 +44,15 @@ with recent as materialized (
     and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
     and (%(run_id)s::text is null or run_id = %(run_id)s)),
 tries as materialized (
-  select r.dag_id, r.run_id, y.* from recent r join try_hot y on y.run_key = r.run_key
-  where r.ended_at is null and (y.started_at >= %(since)s or y.ended_at >= %(since)s)
+  select r.dag_id, r.run_id, y.* from recent r, lateral (select * from try_hot y
+    where y.run_key = r.run_key and (y.started_at >= %(since)s or y.ended_at >= %(since)s)
+    offset 0) as y
+  where r.ended_at is null
   union all
-  select r.dag_id, r.run_id, y.* from recent r join try_history y on y.run_key = r.run_key
-  where r.ended_at is not null and (y.started_at >= %(since)s or y.ended_at >= %(since)s)),
+  select r.dag_id, r.run_id, y.* from recent r, lateral (select * from try_history y
+    where y.run_key = r.run_key and (y.started_at >= %(since)s or y.ended_at >= %(since)s)
+    offset 0) as y
+  where r.ended_at is not null),
 happened as (
   select queued_at as at, 'run_queued' as kind, dag_id, run_id, null as task_id,
     null::int[] as map_index, null::int as try_number, 'queued' as state, null as who,
@@ -98,6 +103,23 @@ from happened where at >= %(since)s
 order by at desc, kind, dag_id, run_id, task_id, try_number limit %(limit)s
 """
 
+# Index run_ended, from its end, and run_unfinished.
+_ENOUGH = """
+select at from (
+  (select ended_at as at from run
+   where state in ('success', 'failed') and ended_at >= %(since)s
+     and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
+     and (%(run_id)s::text is null or run_id = %(run_id)s)
+   order by ended_at desc limit %(limit)s)
+  union all
+  (select queued_at from run
+   where state in ('queued', 'running') and queued_at >= %(since)s
+     and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
+     and (%(run_id)s::text is null or run_id = %(run_id)s)
+   order by queued_at desc limit %(limit)s)) as event
+order by at desc offset %(limit)s::int - 1 limit 1
+"""
+
 
 def since(
     conn: Conn,
@@ -109,5 +131,11 @@ def since(
 ) -> list[Event]:
     """The newest events of a time, the oldest of them first."""
     values = {"since": since, "dag_id": dag_id, "run_id": run_id, "limit": limit}
+    if limit is not None:
+        # The ends of runs, and the beginnings of those that have none, are events: when there are
+        # enough of them, nothing older can be among the newest, and no try of a run that has ended
+        # before. So what is read does not grow with the time asked for.
+        enough = conn.execute(_ENOUGH, values).fetchone()
+        values["since"] = enough[0] if enough else since
     rows = conn.execute(_HAPPENED, values).fetchall()
     return [Event._make(row) for row in reversed(rows)]
