@@ -250,7 +250,7 @@ _flow() {
         "flow xcom list") mapfile -t COMPREPLY < <(compgen -W "--try -o --output -h --help" -- "$current") ;;
         "flow xcom get") mapfile -t COMPREPLY < <(compgen -W "--key --try -o --output -h --help" -- "$current") ;;
         "flow why") mapfile -t COMPREPLY < <(compgen -W "-o --output -h --help" -- "$current") ;;
-        "flow clear") mapfile -t COMPREPLY < <(compgen -W "--from --to --where -t --tasks --upstream --downstream --only-failed --state --version --wait -y --yes --dry-run -o --output -h --help" -- "$current") ;;
+        "flow clear") mapfile -t COMPREPLY < <(compgen -W "--from --to --where -t --tasks --upstream --downstream --only-failed --state --across-dags --version --wait -y --yes --dry-run -o --output -h --help" -- "$current") ;;
         "flow backfill") mapfile -t COMPREPLY < <(compgen -W "--from --to -t --tasks --max-active-runs --order --reprocess --version --conf --priority --wait --detach -y --yes --dry-run -o --output -h --help" -- "$current") ;;
         "flow backfills") mapfile -t COMPREPLY < <(compgen -W "list show pause resume cancel -h --help" -- "$current") ;;
         "flow backfills list") mapfile -t COMPREPLY < <(compgen -W "--active --limit --all -o --output -h --help" -- "$current") ;;

@@ -253,6 +253,7 @@ complete -c flow -n "__flow_at 'flow clear'" -l upstream -d 'And everything upst
 complete -c flow -n "__flow_at 'flow clear'" -l downstream -d 'And everything downstream of them.'
 complete -c flow -n "__flow_at 'flow clear'" -l only-failed -d 'Of those, only failed and upstream_failed ones.'
 complete -c flow -n "__flow_at 'flow clear'" -l state -x -a 'scheduled queued running success failed skipped up_for_retry up_for_reschedule deferred awaiting_input upstream_failed removed' -d 'Of those, only the ones in this state; may be repeated.'
+complete -c flow -n "__flow_at 'flow clear'" -l across-dags -d 'Reserved for assets, which will lead from DAG to DAG; refused.'
 complete -c flow -n "__flow_at 'flow clear'" -l version -x -a 'latest run' -d 'Go on with the DAG'\''s latest version, or with the one that the run has.'
 complete -c flow -n "__flow_at 'flow clear'" -l wait -d 'Wait for the end of the runs; exit 1 when one failed.'
 complete -c flow -n "__flow_at 'flow clear'" -s y -l yes -d 'Do it without asking.'

@@ -96,6 +96,12 @@ def clear(
             help="Of those, only the ones in this state; may be repeated.",
         ),
     ] = None,
+    across_dags: Annotated[
+        bool,
+        typer.Option(
+            "--across-dags", help="Reserved for assets, which will lead from DAG to DAG; refused."
+        ),
+    ] = False,
     version: Annotated[
         Version,
         typer.Option(
@@ -115,6 +121,8 @@ def clear(
     Both ends of a range are included, a day as a whole. Cleared tasks get a full new set of tries;
     numbers of tries only grow. What is running is stopped, and runs again when its process is dead.
     Runs that had ended go back to the queue, and start as the DAG's limit of active runs allows.
+    To do many again so many at a time, while the DAG's own runs go first: flow backfill --reprocess
+    all.
     """
     from flow.errors import UsageError
     from flow.ops import clearing
@@ -128,6 +136,11 @@ def clear(
         raise UsageError(
             "--only-failed and --state exclude each other",
             "write --state failed --state upstream_failed and what else is meant",
+        )
+    if across_dags:
+        raise UsageError(
+            "there are no assets yet, so nothing leads from one DAG into another",
+            "clear each DAG by itself, without --across-dags",
         )
     states = {TaskState(one.value) for one in state or ()} or None
     if only_failed:

@@ -38,8 +38,12 @@ def why(
     comes from the rules that the schedulers go by, with the numbers of this moment.
     """
     from flow.ops import why as ops
-    from flow_cli.why_page import describe
+    from flow_cli.why_page import describe, further
 
     with opened(context) as deployment:
         answer = ops.why(deployment, dag, run, task)
-    Output(output).lines(*describe(answer))
+    printer = Output(output)
+    printer.lines(*describe(answer))
+    command = further(answer)
+    if command is not None and printer.format is Format.TEXT:
+        printer.message(command)

@@ -84,7 +84,7 @@ def create(
         wakeups.wake_named(conn, [("dag", dag.dag_id)])
         made = stored.one(conn, backfill_id)
         assert made is not None  # it has just been stored
-        change.log(f"backfill:{backfill_id}", after=_facts(made))
+        change.log(f"{made.dag_id}/backfill:{backfill_id}", after=_facts(made))
         change.tell(notify.WAKE)
     return made, look.plan
 

@@ -109,7 +109,7 @@ def cancel(
             backfills.set_state(conn, backfill_id, BackfillState.CANCELLED)
             backfill_turns.end(conn, [backfill_id])
             change.log(
-                f"backfill:{backfill_id}",
+                f"{before.dag_id}/backfill:{backfill_id}",
                 {"state": before.state},
                 {"state": BackfillState.CANCELLED.value, "keep_running": keep_running},
             )
@@ -125,7 +125,8 @@ def _set(deployment: Deployment, verb: str, backfill_id: int, state: BackfillSta
         if before.state != state.value:
             backfills.set_state(conn, backfill_id, state)
             wakeups.wake_named(conn, [("dag", before.dag_id)])
-            change.log(f"backfill:{backfill_id}", {"state": before.state}, {"state": state.value})
+            target = f"{before.dag_id}/backfill:{backfill_id}"
+            change.log(target, {"state": before.state}, {"state": state.value})
             change.tell(notify.WAKE)
         return _find(conn, backfill_id)
 

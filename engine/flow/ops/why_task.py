@@ -80,7 +80,7 @@ def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
     )
     state = TaskState(row.state) if row else TaskState.NONE
     if row is None or state is TaskState.NONE:
-        reasons = _open(conn, run, reference.task_id)
+        reasons = [*_held(row), *_open(conn, run, reference.task_id)]
     elif state in FINISHED:
         reasons = _ended(run, row)
     elif state is TaskState.SCHEDULED:
@@ -139,6 +139,10 @@ def _open(conn: Conn, run: OpenRun, task_id: str) -> list[Reason]:
     if run.state is RunState.QUEUED:
         return why_not_started(conn, run)
     return why_open(run.graph, run.view, run.decision, task_id, run.name)
+
+
+def _held(row: TaskNow | None) -> list[Reason]:
+    return [Reason(Code.HELD)] if row is not None and row.held else []
 
 
 def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:

@@ -112,3 +112,9 @@ def test_waiting_ends_with_the_runs(sales, environment, project, outcome, code):
         process.kill()
     assert process.returncode == code
     assert err.endswith(f"sales {RUN}: {outcome}\n")
+
+
+def test_other_dags_are_reserved_for_assets(sales, flow):
+    refused = flow("clear", "sales", "2026-07-08", "--across-dags", "--yes")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("there are no assets yet, so nothing leads from one DAG")

@@ -66,11 +66,11 @@ VERSION    1
 LIMITS     16 runs, 16 tasks of a run
 
 TASKS
-  extract  BashOperator
+  extract    BashOperator
   load/
     load.ch  PythonOperator  after extract
     load.de  PythonOperator  after extract
-  report  BashOperator  after load.ch, load.de
+  report     BashOperator    after load.ch, load.de
 
 VERSIONS
 """

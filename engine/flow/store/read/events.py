@@ -5,7 +5,7 @@ times that their rows have. Nothing is written for it.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
 
@@ -27,6 +27,9 @@ class Event(NamedTuple):
     who: str | None
     detail: str | None
 
+
+_ORDER: Final = ("run_queued", "run_started", "try_started", "try_ended", "run_ended")
+"""Of one moment this comes before that; who asked for something comes first."""
 
 # Runs that have not ended (index run_unfinished) or ended since then (index run_ended), and the
 # tries of just those, by the prefix of their primary keys. What is not about a run is left out when
@@ -68,7 +71,9 @@ happened as (
   from tries
   union all
   select at, verb, split_part(target, '/', 1),
-    nullif(split_part(target, '/', 2), ''), nullif(split_part(target, '/', 3), ''), null, null,
+    case when split_part(verb, '.', 1) in ('backfill', 'backfills') then null
+      else nullif(split_part(target, '/', 2), '') end,
+    nullif(split_part(target, '/', 3), ''), null, null,
     after ->> 'state', os_user || '@' || host, target
   from audit
   where at >= %(since)s and split_part(verb, '.', 1) not in ('vars', 'conns', 'pools')
@@ -93,7 +98,8 @@ happened as (
   from dag_file where %(dag_id)s::text is null)
 select at, kind, dag_id, run_id, task_id, map_index, try_number, state, who, detail
 from happened where at >= %(since)s
-order by at desc, kind, dag_id, run_id, task_id, try_number limit %(limit)s
+order by at desc, array_position(%(order)s, kind) desc nulls last, kind, dag_id, run_id, task_id,
+  try_number limit %(limit)s
 """
 
 
@@ -106,6 +112,12 @@ def since(
     limit: int | None = None,
 ) -> list[Event]:
     """The newest events of a time, the oldest of them first."""
-    values = {"since": since, "dag_id": dag_id, "run_id": run_id, "limit": limit}
+    values = {
+        "since": since,
+        "dag_id": dag_id,
+        "run_id": run_id,
+        "limit": limit,
+        "order": list(_ORDER),
+    }
     rows = conn.execute(_HAPPENED, values).fetchall()
     return [Event._make(row) for row in reversed(rows)]

@@ -35,6 +35,7 @@ class Task(NamedTuple):
     ended_at: datetime | None
     worker: str | None
     operator: str | None
+    held: bool
 
 
 class Try(NamedTuple):
@@ -88,7 +89,7 @@ class StateCount(NamedTuple):
 _OF_RUN = """
 select t.dag_id, %(run_id)s::text, t.task_id, t.map_path, t.state, t.try_number, t.max_tries,
   t.pool, t.pool_slots, t.queue, t.executor, t.priority, t.scheduled_at, t.queued_at, t.started_at,
-  t.ended_at, p.host || ':' || p.pid, null
+  t.ended_at, p.host || ':' || p.pid, null, t.held
 from task t left join process p on p.process_id = t.worker
 where t.run_key = %(run_key)s order by t.task_id, t.map_path
 """
