@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flow_cli.layout import GAP, Cells, blocks, firm_widths, fits, without_spares
+from flow.wording.layout import GAP, Cells, blocks, firm_widths, fits, without_spares
 
 Styles = Mapping[str, Callable[[str], str] | None]
 """How the cells of a column look, by its heading."""

@@ -70,6 +70,7 @@ class OpenRun:
 _WITHOUT_RUNNING: Final = ("trigger rule", "nothing is left")
 """How reasons begin of tasks that a decision has ended."""
 _SKIPPED_BY: Final = "skipped by "
+_HELD: Final = Reason(Code.HELD)
 
 
 def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
@@ -80,7 +81,7 @@ def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
     )
     state = TaskState(row.state) if row else TaskState.NONE
     if row is None or state is TaskState.NONE:
-        reasons = [*_held(row), *_open(conn, run, reference.task_id)]
+        reasons = _open(conn, run, reference.task_id)
     elif state in FINISHED:
         reasons = _ended(run, row)
     elif state is TaskState.SCHEDULED:
@@ -90,6 +91,8 @@ def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
     else:
         reasons = why_busy(row)
     verdict = _verdict(state)
+    if row is not None and row.held and verdict is Verdict.WAITS and _HELD not in reasons:
+        reasons = [_HELD, *reasons]
     if verdict is Verdict.WAITS and not run.dag.schedulers:
         reasons = [*reasons, Reason(Code.NO_SCHEDULER)]
     reasons = [*reasons, *why_not_called(run, reference.task_id, path)]
@@ -141,10 +144,6 @@ def _open(conn: Conn, run: OpenRun, task_id: str) -> list[Reason]:
     return why_open(run.graph, run.view, run.decision, task_id, run.name)
 
 
-def _held(row: TaskNow | None) -> list[Reason]:
-    return [Reason(Code.HELD)] if row is not None and row.held else []
-
-
 def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
     reason = row.reason or ""
     if reason.startswith(_SKIPPED_BY):
@@ -160,7 +159,7 @@ def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
 def _ready(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
     """What keeps a ready task waiting."""
     if row.held:
-        return [Reason(Code.HELD)]
+        return [_HELD]
     if run.found.paused:
         return [Reason(Code.RUN_PAUSED, refers_to=run.name)]
     limit = binding_run_limit(run.graph.spec)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from flow_cli.cells import width_of
+from flow.wording.cells import width_of
 
 T = TypeVar("T")
 
