@@ -30,7 +30,7 @@ def draw_table(file: TextIO, whole: Cells, styles: Styles) -> list[str]:
     kept = firm_widths(cells, console.width)
     for heading, right, width in zip(cells.headings, cells.right, kept, strict=True):
         justify: Literal["right", "left"] = "right" if right else "left"
-        table.add_column(heading, justify=justify, overflow="fold", min_width=width)
+        table.add_column(heading, justify=justify, overflow="fold", width=width)
     looks = [styles.get(heading) for heading in cells.headings]
     for row in cells.rows:
         table.add_row(

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 from itertools import accumulate
 
+import pytest
+
 from cases.breaks import Break
 from cases.deployment import COMMAND, OVER, Deployment, deployed
 from waiting import limit, wait_until
@@ -145,7 +147,7 @@ def wait_for_days(deployment: Deployment, days: int) -> None:
         shown = deployment.ask("runs", "list", "sales", "--all")
         return len([run for run in shown if run["state"] in OVER]) == days
 
-    wait_until(over, f"the end of {days} runs", seconds=120, pause=0.5)
+    wait_until(over, f"the end of {days} runs", seconds=120, pause=2)
 
 
 @contextmanager
@@ -177,6 +179,7 @@ def most_at_once(deployment: Deployment, before: int) -> int:
     return max(accumulate(steps))
 
 
+@pytest.mark.timeout(limit(300))
 def test_ninety_days_are_repaired_from_the_terminal() -> None:
     with deployed({"worker.slots": 6}) as deployment:
         marks = deployment.folder / "m"
@@ -211,10 +214,10 @@ def test_ninety_days_are_repaired_from_the_terminal() -> None:
         assert "90 intervals" in plan
         assert f"run again: 90 ({len(GLARING)} failed, {90 - len(GLARING)} success)" in plan
         with in_another_terminal(deployment, f"{again} --yes --wait") as following:
-            wait_until(lambda: ready(deployment) == AT_A_TIME - 1, "four days under way")
+            wait_until(lambda: ready(deployment) == AT_A_TIME - 1, "four days under way", pause=1)
             # The night comes: what would be due at midnight is due now.
             write_dag(deployment, RIGHT, TONIGHT)
-            wait_until(lambda: ready(deployment) == AT_A_TIME, "tonight's run")
+            wait_until(lambda: ready(deployment) == AT_A_TIME, "tonight's run", pause=1)
             told = done(deployment, f"flow why sales {TONIGHT} load")
             assert "pool warehouse: 1 of 1 slots used" in told
             (marks / "open").touch()
