@@ -39,7 +39,8 @@ def hint_of(error: typer.TyperException) -> str:
         return "See: flow --help"
     option = str(getattr(error, "option_name", ""))
     if _DATE_AS_OPTION.match(option):
-        return f"A date like {option}d goes behind --from, or at the end behind --"
+        behind = "--from, or at the end behind --" if "--from" in _options(context) else "--"
+        return f"A date like {option}d goes behind {behind}"
     # Only the error about a missing parameter knows what type of parameter it is.
     return _form(context) if hasattr(error, "param_type") else _see(context)
 
@@ -63,6 +64,10 @@ def _arguments(command: Command, context: Context) -> Iterator[str]:
             yield _written(param)
 
 
+def _options(context: Context) -> set[str]:
+    return {opt for param in context.command.get_params(context) for opt in param.opts}
+
+
 def _written(param: Any) -> str:
     name = str(param.metavar or param.name.upper())
     if param.nargs == -1 and " " not in name and not name.endswith("..."):
@@ -72,7 +77,7 @@ def _written(param: Any) -> str:
 
 def _place_of(context: Context, word: str) -> str | None:
     """The option that a word behind the arguments was probably meant for."""
-    options = {opt for param in context.command.get_params(context) for opt in param.opts}
+    options = _options(context)
     if looks_like_date(word):
         if "--date" in options:
             return f"A date goes behind --date: {context.command_path} … --date {word}"

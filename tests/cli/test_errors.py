@@ -38,6 +38,7 @@ WRONG = {
     ("backfill", "sales", "--from", "-9d", "-2d"): (
         "No such option: -2\nA date like -2d goes behind --from, or at the end behind --\n"
     ),
+    ("why", "sales", "-2d"): "No such option: -2\nA date like -2d goes behind --\n",
     ("clear", "sales", "latest", "load"): (
         "unexpected argument: load\nTasks go behind -t: flow clear … -t load\n"
     ),
