@@ -100,19 +100,23 @@ def _state(details: DagDetails) -> str:
 
 def _tree(details: DagDetails) -> list[str]:
     """Groups with their tasks, each level in the order of execution."""
+    names = [INDENT * (len(groups) + 1) + task.task_id for task, groups in details.by_group]
+    width = max(map(len, names), default=0)
+    operators = max((len(task.operator) for task, _ in details.by_group), default=0)
     lines: list[str] = []
     inside: tuple[str, ...] = ()
-    for task, groups in details.by_group:
+    for name, (task, groups) in zip(names, details.by_group, strict=True):
         lines += [f"{INDENT * (depth + 1)}{group}/" for depth, group in entered(inside, groups)]
-        lines.append(INDENT * (len(groups) + 1) + _task_line(task))
+        lines.append(f"{name:<{width}}  {task.operator:<{operators}}{_place(task)}".rstrip())
         inside = groups
     return lines or ["  none"]
 
 
-def _task_line(task: TaskSpec) -> str:
+def _place(task: TaskSpec) -> str:
+    """What a task waits for, and how."""
     after = f"  after {', '.join(task.upstream)}" if task.upstream else ""
     rule = "" if task.trigger_rule == "all_success" else f"  when {task.trigger_rule.value}"
-    return f"{task.task_id}  {task.operator}{after}{rule}"
+    return after + rule
 
 
 def _local(moment: datetime, zone: ZoneInfo) -> str:

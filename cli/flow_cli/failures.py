@@ -10,6 +10,7 @@ import typer
 from flow.errors import FlowError
 from flow.wording.cells import json_text, printable
 from flow_cli import exits
+from flow_cli.usage import hint_of
 
 SEE_DEBUG = "Run it again with --debug to see the traceback."
 
@@ -28,7 +29,7 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, FlowError):
         return Failure(error.code, error.message, error.hint, error.exit_code)
     if isinstance(error, typer.TyperException):
-        return Failure("usage", _sentence(error), _usage_hint(error), exits.USAGE)
+        return Failure("usage", _sentence(error), hint_of(error), exits.USAGE)
     if isinstance(error, typer.Abort):
         return Failure("aborted", "Nothing was changed.", "", exits.USAGE)
     if isinstance(error, UnicodeEncodeError):
@@ -53,8 +54,3 @@ def report(failure: Failure, *, as_json: bool) -> None:
 
 def _sentence(error: typer.TyperException) -> str:
     return " ".join(error.format_message().split())
-
-
-def _usage_hint(error: typer.TyperException) -> str:
-    context: typer.Context | None = getattr(error, "ctx", None)
-    return f"See: {context.command_path} --help" if context else "See: flow --help"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, TextIO
 
@@ -30,13 +31,15 @@ class Format(StrEnum):
 class Column(NamedTuple):
     """One column of a table for people: which field of the rows, and how it looks.
 
-    `style` gives the rich style of a cell from its text.
+    `style` gives the rich style of a cell from its text. A `spare` one is left out where a terminal
+    is too narrow for all.
     """
 
     field: str
     heading: str = ""
     right: bool = False
     style: Callable[[str], str] | None = None
+    spare: bool = False
 
     @property
     def title(self) -> str:
@@ -121,11 +124,15 @@ class Output:
             [column.title for column in columns],
             [[text_of(row[column.field]) for column in columns] for row in rows],
             [column.right for column in columns],
+            [column.spare for column in columns],
+            [any(isinstance(row[column.field], datetime) for row in rows) for column in columns],
         )
         if self.out.isatty():
             from flow_cli.terminal import draw_table
 
-            draw_table(self.out, cells, [column.style for column in columns])
+            left_out = draw_table(self.out, cells, {one.title: one.style for one in columns})
+            if left_out:
+                self.message(f"left out for want of width: {', '.join(left_out)}")
         else:
             self._lines(aligned(cells))
 

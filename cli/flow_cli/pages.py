@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from flow_cli import exits
+from flow_cli import exits, usage
 from flow_cli.convert import with_own_converters
 
 if TYPE_CHECKING:
@@ -69,10 +69,21 @@ class Command(TyperCommand):
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self.context_settings = {**HELP_OPTIONS, **self.context_settings}
+        # What is too much is refused below, with a word about where it may belong.
+        own = {**HELP_OPTIONS, "allow_extra_args": True}
+        self.context_settings = {**own, **self.context_settings}
 
     def get_params(self, ctx: Context) -> list[Parameter]:
         return with_own_converters(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        return usage.pieces(self, ctx)
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            raise usage.too_many(ctx, rest)
+        return rest
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         if _drawn():

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flow.wording.layout import GAP, Cells, blocks, fits
+from flow.wording.layout import GAP, Cells, blocks, firm_widths, fits, without_spares
 
-Styles = Sequence[Callable[[str], str] | None]
+Styles = Mapping[str, Callable[[str], str] | None]
+"""How the cells of a column look, by its heading."""
 
 
-def draw_table(file: TextIO, cells: Cells, styles: Styles) -> None:
-    """Columns side by side, long texts folded; blocks where the terminal is too narrow for that."""
+def draw_table(file: TextIO, whole: Cells, styles: Styles) -> list[str]:
+    """Columns side by side, long texts folded; blocks where the terminal is too narrow for that.
+
+    Returns the headings of columns that were left out.
+    """
     console = console_on(file)
+    cells, left_out = without_spares(whole, console.width)
     if not fits(cells, console.width):
-        draw_lines(file, blocks(cells))
-        return
+        draw_lines(file, blocks(whole))
+        return []
     table = Table(box=None, pad_edge=False, padding=(0, len(GAP), 0, 0), header_style="bold")
-    for heading, right in zip(cells.headings, cells.right, strict=True):
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    kept = firm_widths(cells, console.width)
+    for heading, right, width in zip(cells.headings, cells.right, kept, strict=True):
+        justify: Literal["right", "left"] = "right" if right else "left"
+        table.add_column(heading, justify=justify, overflow="fold", width=width)
+    looks = [styles.get(heading) for heading in cells.headings]
     for row in cells.rows:
         table.add_row(
             *(
-                Text(text, style=style(text) if style else "")
-                for text, style in zip(row, styles, strict=True)
+                Text(text, style=look(text) if look else "")
+                for text, look in zip(row, looks, strict=True)
             )
         )
     console.print(table)
+    return left_out
 
 
 def draw_lines(file: TextIO, lines: Sequence[str]) -> None:

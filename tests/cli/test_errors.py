@@ -22,7 +22,26 @@ WRONG = {
     ("config", "show", "--all-of-it"): (
         "No such option: --all-of-it\nSee: flow config show --help\n"
     ),
-    ("config", "get"): "Missing argument 'KEY'.\nSee: flow config get --help\n",
+    ("config", "get"): (
+        "Missing argument 'KEY'.\nWrite: flow config get KEY (see: flow config get --help)\n"
+    ),
+    ("backfill", "sales"): (
+        "Missing option '--from'.\n"
+        "Write: flow backfill DAG --from DATE (see: flow backfill --help)\n"
+    ),
+    ("runs", "show", "sales", "latest", "more"): (
+        "unexpected argument: more\nWrite: flow runs show DAG RUN (see: flow runs show --help)\n"
+    ),
+    ("run", "sales", "yesterday"): (
+        "unexpected argument: yesterday\nA date goes behind --date: flow run … --date yesterday\n"
+    ),
+    ("backfill", "sales", "--from", "-9d", "-2d"): (
+        "No such option: -2\nA date like -2d goes behind --from, or at the end behind --\n"
+    ),
+    ("why", "sales", "-2d"): "No such option: -2\nA date like -2d goes behind --\n",
+    ("clear", "sales", "latest", "load"): (
+        "unexpected argument: load\nTasks go behind -t: flow clear … -t load\n"
+    ),
     ("config", "show", "-o", "yaml"): (
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
         "See: flow config show --help\n"

@@ -208,8 +208,8 @@ def test_json(world: World) -> None:
         (["nothing"], "has no task 'nothing'"),
         (["agin"], "did you mean again?"),
         (["again", "--try", "9"], "again has no try 9"),
-        (["skipped"], "skipped never ran: it is skipped"),
-        (["skipped", "-f"], "skipped never ran: it is skipped"),
+        (["skipped"], "skipped never ran, so it has no log: it is skipped"),
+        (["skipped", "-f"], "skipped never ran, so it has no log: it is skipped"),
     ],
 )
 def test_what_is_not_there(world: World, arguments: list[str], words: str) -> None:

@@ -103,10 +103,34 @@ def test_a_style_colours_the_cell_on_a_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = Terminal()
-    styles = [lambda text: "red" if text == "failed" else ""]
+    styles = {"STATE": lambda text: "red" if text == "failed" else ""}
     draw_table(out, Cells(["STATE"], [["failed"], ["success"]], [False]), styles)
     assert re.search(r"\x1b\[31mfailed *\x1b\[0m", out.getvalue())
     assert re.search(r"^success", out.getvalue(), re.MULTILINE)
+
+
+TIMES = [{"id": "x" * 20, "at": datetime(2026, 10, 9, tzinfo=UTC), "owner": "anna"}]
+TIME_COLUMNS = (Column("id"), Column("at"), Column("owner", spare=True))
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown", "told"),
+    [
+        (60, f"ID{' ' * 20}AT{' ' * 25}OWNER\n{'x' * 20}  2026-10-09T00:00:00+00:00  anna", ""),
+        (47, f"ID{' ' * 20}AT\n{'x' * 20}  2026-10-09T00:00:00+00:00", "OWNER"),
+        (44, f"ID{' ' * 17}AT\n{'x' * 17}  2026-10-09T00:00:00+00:00\nxxx", "OWNER"),
+        (30, f"ID     {'x' * 20}\nAT\n2026-10-09T00:00:00+00:00\nOWNER  anna", ""),
+    ],
+)
+def test_what_gives_way_on_a_narrow_terminal(monkeypatch, columns, shown, told):
+    """First what is spare, then the length of what is no time, then the table."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    out, err = Terminal(), io.StringIO()
+    Output(Format.TEXT, out, err).table(TIMES, TIME_COLUMNS, "things")
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert "\n".join(lines) == shown
+    assert err.getvalue() == (f"left out for want of width: {told}\n" if told else "")
 
 
 def test_a_record_is_a_field_a_line_or_one_object():

@@ -11,8 +11,9 @@ import pytest
 from flow.decide.backfill import Action
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
-from flow.ops import audit, backfilling, backfills, clearing, running, why
+from flow.ops import audit, backfilling, backfills, clearing, events, running, why
 from flow.ops.backfilling import Wish
+from flow.ops.events import Asked
 from flow.ops.run_ranges import Which
 from flow.states import TaskState
 from flow.store import invariants
@@ -125,6 +126,8 @@ def test_what_cannot_be_filled(sales: World) -> None:
         (Wish("never", "2026-03-01"), UsageError, "has no intervals"),
         (Wish("loop", "2026-03-01"), UsageError, "has no intervals"),
         (Wish("sales", "2026-02-01", "2026-02-05"), UsageError, "no interval in that range"),
+        (Wish("sales", "2026-03-04", "2026-03-03"), UsageError, "is after --to 2026-03-03"),
+        (Wish("sales", "2026-03-04T06:00", "2026-03-04T05:00"), UsageError, "is after --to"),
         (MARCH._replace(tasks="nope"), NotFound, "no task 'nope'"),
         (MARCH._replace(tasks="load[3]"), UsageError, "with an index"),
         (MARCH._replace(conf="[]"), UsageError, "not a JSON object"),
@@ -135,6 +138,18 @@ def test_what_cannot_be_filled(sales: World) -> None:
         with pytest.raises(error, match=text):
             backfilling.create(sales.deployment, wish)
     assert sales.value("select count(*) from backfill") == 0
+
+
+def test_what_is_done_to_a_backfill_is_noted_under_its_dag(sales: World) -> None:
+    made = start(sales)
+    backfills.pause(sales.deployment, made)
+    backfills.cancel(sales.deployment, made)
+    noted = audit.page(sales.deployment, dag_id="sales").rows
+    own = [(one.verb, one.target) for one in noted if "backfill" in one.target]
+    verbs = ("backfills.cancel", "backfills.pause", "backfill")
+    assert own == [(verb, f"sales/backfill:{made}") for verb in verbs]
+    told = events.recent(sales.deployment, Asked("sales"))
+    assert [one.run_id for one in told if one.kind in verbs] == [None] * 3
 
 
 def test_an_interval_is_in_one_active_backfill(sales: World) -> None:

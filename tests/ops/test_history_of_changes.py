@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 from flow.errors import NotFound
-from flow.ops import audit, cancelling, events, pausing, pools, running
+from flow.ops import audit, cancelling, clearing, events, pausing, pools, running
 from flow.ops.events import Asked
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
@@ -73,6 +73,23 @@ class TestEvents:
             ("run_ended", None, "failed"),
         ]
         assert [one.at for one in told] == sorted(one.at for one in told)
+
+    def test_what_a_run_did_before_it_was_cleared_belongs_to_it(self, world: World) -> None:
+        start(world)
+        world.finish({"load": TaskState.FAILED})
+        clearing.clear(world.deployment, clearing.Wish("sales", Which("it"), "load"))
+        world.rows("update run set queued_at = now() + interval '1 s' returning 1")
+        told = events.recent(world.deployment, Asked("sales", "it"))
+        ended = [one.task_id for one in told if one.kind == "try_ended"]
+        assert ended == ["extract", "load"]
+
+    def test_of_one_moment_the_cause_comes_first(self, world: World) -> None:
+        start(world)
+        world.finish()
+        world.rows("update run set started_at = queued_at, ended_at = queued_at returning 1")
+        told = events.recent(world.deployment, Asked("sales", "it"))
+        kinds = [one.kind for one in told if one.kind.startswith("run_")]
+        assert kinds == ["run_queued", "run_started", "run_ended"]
 
     def test_of_everything_in_a_time(self, world: World) -> None:
         start(world)

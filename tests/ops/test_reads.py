@@ -80,6 +80,9 @@ def test_what_is_not_there_is_named_with_what_is_near(world: World) -> None:
     with pytest.raises(NotFound) as caught:
         references.find_run(world.conn, "sales", "rerun_of_mai")
     assert caught.value.hint == "did you mean rerun_of_may?"
+    with pytest.raises(NotFound) as caught:
+        references.find_run(world.conn, "sales", "load")
+    assert caught.value.hint.startswith("it has a task 'load'; name a run as well")
 
 
 # ── tasks ────────────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from flow.decide import Ending
 from flow.decide.reason import Code
 from flow.errors import NotFound
 from flow.graph import TaskSpec
-from flow.ops import cancelling, clearing, marks, pools, running, status, why
+from flow.ops import cancelling, clearing, holding, marks, pools, running, status, why
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.ops.why import Answer
@@ -78,7 +79,7 @@ class TestTaskThatWaits:
         texts = said(ask(world, "it", "c"))
         assert texts[Code.POOL_FULL] == "pool small: 2 of 2 slots used, and it needs 1"
         assert texts[Code.POOL_HOLDER].startswith("oldest holder of pool small: sales/it/a, since")
-        assert texts[Code.POOL_AHEAD] == "1 other tasks that are ready for pool small go first"
+        assert texts[Code.POOL_AHEAD] == "ready tasks that go first in pool small: 1"
         assert Code.POOL_TOO_SMALL in said(ask(world, "it", "d"))
 
     def test_for_every_limit_at_once(self, world: World) -> None:
@@ -135,10 +136,10 @@ class TestTaskThatWaits:
             " when 'a' then 3 when 'b' then 2 else 1 end where state <> 'none' returning 1"
         )
         assert list(said(ask(world, "it", "c"))) == [Code.DUE]
-        ahead = {Code.POOL_AHEAD: "2 other tasks that are ready for pool p go first"}
+        ahead = {Code.POOL_AHEAD: "ready tasks that go first in pool p: 2"}
         assert said(ask(world, "it", "a")) == ahead
         pools.set_(world.deployment, "p", 1)
-        ahead = {Code.POOL_AHEAD: "1 other tasks that are ready for pool p go first"}
+        ahead = {Code.POOL_AHEAD: "ready tasks that go first in pool p: 1"}
         assert said(ask(world, "it", "a")) == ahead
 
     def test_for_one_that_has_waited_too_long(self, world: World) -> None:
@@ -217,13 +218,18 @@ class TestTaskThatWaits:
         texts = said(ask(world, "it", "b"))
         assert texts[Code.QUEUED].endswith("for a worker of queue default; 1 tasks go first")
         assert texts[Code.WORKERS] == (
-            "1 workers serve queue default; 0 of their 16 slots are in use"
+            "live workers of queue default: 1; 0 of their 16 slots are in use"
         )
 
     def test_for_somebody_to_release_it(self, world: World) -> None:
         start(world)
         world.rows("update task_hot set state = 'scheduled', held = true returning 1")
         assert list(said(ask(world, "it", "extract"))) == [Code.HELD]
+
+    def test_for_its_upstream_and_for_somebody_to_release_it(self, world: World) -> None:
+        start(world)
+        holding.hold(world.deployment, "sales", Which("it"), "load")
+        assert list(said(ask(world, "it", "load"))) == [Code.HELD, Code.UPSTREAM]
 
     def test_for_its_paused_run(self, world: World) -> None:
         start(world)
@@ -352,9 +358,12 @@ class TestRun:
         world.schedule()
         answer = ask(world, "third")
         assert (answer.state, answer.verdict) == ("queued", Verdict.WAITS)
-        assert said(answer) == {
+        found = said(answer)
+        since = found.pop(Code.OLDEST_RUN).removeprefix("oldest running run: sales/first, since ")
+        assert datetime.fromisoformat(since)
+        assert found == {
             Code.ACTIVE_RUNS: "max_active_runs: 1 of 1 runs of the DAG are running",
-            Code.RUNS_AHEAD: "1 queued runs of the DAG start first",
+            Code.RUNS_AHEAD: "queued runs of the DAG that start first: 1",
         }
         assert said(ask(world, "third", "extract")) == said(answer)
 
@@ -379,7 +388,7 @@ class TestRun:
         fail(world, claimed["a"], reason="no source")
         answer = ask(world)
         assert [reason.text() for reason in answer.reasons] == [
-            "of its 3 final tasks 1 success, 2 upstream_failed",
+            "its final tasks: 1 success, 2 upstream_failed",
             "b <- a: a is failed: no source",
         ]
 
@@ -439,6 +448,10 @@ class TestRunThatIsNotThere:
         world.define("sales", schedule="@daily", catchup=False)
         assert list(said(ask(world, "2026-01-02"))) == [Code.NOT_CAUGHT_UP]
         assert list(said(ask(world, None))) == [Code.DUE]
+        world.schedule()
+        found = said(ask(world, "2026-01-02"))
+        assert list(found) == [Code.PASSED, Code.NOT_CAUGHT_UP]
+        assert found[Code.PASSED].startswith("the schedule has passed it")
 
     def test_the_past_waits_for_room(self, world: World) -> None:
         from datetime import UTC, datetime, timedelta
@@ -453,7 +466,7 @@ class TestRunThatIsNotThere:
         world.schedule()
         assert Code.ACTIVE_RUNS in said(ask(world, None))
         yesterday = said(ask(world, "yesterday"))
-        assert list(yesterday) == [Code.ACTIVE_RUNS, Code.BEHIND]
+        assert list(yesterday) == [Code.ACTIVE_RUNS, Code.OLDEST_RUN, Code.BEHIND]
 
     def test_something_else_is_not_found(self, world: World) -> None:
         start(world)

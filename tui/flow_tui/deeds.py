@@ -191,7 +191,7 @@ def _clear(runs: Runs, options: ClearOptions) -> Deed:
 
         def carry_out(deployment: Deployment) -> list[str]:
             done = clearing.clear(deployment, wish(), planned)
-            return [f"cleared {_counted(range(done.tasks), 'task')} of {done.dag_id}"]
+            return describe(done)[:1]
 
         return Plan(describe(planned), question(planned), carry_out)
 

@@ -88,7 +88,9 @@ def _for_people(entry: AuditEntry) -> dict[str, Any]:
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What is different, a field each; of a list or an object only how much it holds."""
     return [
-        f"{name}: {_short(before.get(name))} -> {_short(after.get(name))}"
+        f"{name}: {_short(before[name])} -> {_short(after.get(name))}"
+        if before.get(name) is not None
+        else f"{name}: {_short(after[name])}"
         for name in dict.fromkeys([*before, *after])
         if before.get(name) != after.get(name)
     ]

@@ -133,7 +133,8 @@ def clear(
     Of one DAG, or of all that a glob names. Both ends of a range are included, a day as a whole.
     Cleared tasks get a full new set of tries; numbers of tries only grow. What is running is
     stopped, and runs again when its process is dead. Runs that had ended go back to the queue, and
-    start as the DAG's limit of active runs allows.
+    start as the DAG's limit of active runs allows. To do many again so many at a time, while the
+    DAG's own runs go first: flow backfill --reprocess all.
     """
     from flow.errors import UsageError
     from flow.ops import clearing

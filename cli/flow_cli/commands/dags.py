@@ -37,14 +37,14 @@ COLUMNS = (
     Column("paused"),
     Column("schedule"),
     Column("next_run_at", "next run"),
-    Column("owner"),
-    Column("tags"),
+    Column("owner", spare=True),
+    Column("tags", spare=True),
     Column("has_import_error", "broken"),
 )
 NEXT_COLUMNS = (
     Column("run_at"),
     Column("data_interval_start", "interval from"),
-    Column("data_interval_end", "to"),
+    Column("data_interval_end", "to", spare=True),
 )
 ERROR_COLUMNS = (Column("file"), Column("line", right=True), Column("error"), Column("since"))
 WARNING_COLUMNS = (Column("file"), Column("dag_id"), Column("warning"))
@@ -53,7 +53,7 @@ VERSION_COLUMNS = (
     Column("created_at", "created"),
     Column("spec_hash", "graph"),
     Column("code_hash", "code"),
-    Column("bundle_version", "bundle version"),
+    Column("bundle_version", "bundle version", spare=True),
 )
 DagsArgument = Annotated[
     list[str], typer.Argument(metavar="DAG...", help="Ids of the DAGs; all of them or none.")

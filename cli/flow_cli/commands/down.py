@@ -36,6 +36,8 @@ def down(
 
     settings = invocation(context).config.settings
     printer = Output(output)
+    if not now and machine.up_pid(settings.home) is not None:
+        printer.message("tries that run may end first; `flow down --now` ends them")
     stopped = machine.stop_up(settings.home, at_once=now, timeout=timeout)
     if stopped is False:
         raise FlowError("flow up still waits for running tries", "wait, or run `flow down --now`")

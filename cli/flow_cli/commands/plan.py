@@ -21,7 +21,7 @@ COLUMNS = (
     Column("run_at"),
     Column("dag_id", "dag"),
     Column("data_interval_start", "interval from"),
-    Column("data_interval_end", "to"),
+    Column("data_interval_end", "to", spare=True),
 )
 
 
@@ -77,7 +77,10 @@ def plan(
     from flow.ops.planning.coming import coming_runs
 
     if folders:
-        raise UsageError("DAG folders are for --changed", "name the ref: --changed origin/main")
+        raise UsageError(
+            f"DAG folders are for --changed, and {folders[0]} was named",
+            "name a ref: flow plan --changed origin/main; the runs of one DAG: flow dags next DAG",
+        )
     with opened(context) as deployment:
         coming = coming_runs(deployment, start=start, end=end, limit=row_limit(limit, every))
     printer = Output(output)

@@ -34,7 +34,7 @@ COLUMNS = (
     Column("scheduled", right=True),
     Column("deferred", right=True),
     Column("open", right=True),
-    Column("description"),
+    Column("description", spare=True),
 )
 PoolArgument = Annotated[str, typer.Argument(metavar="POOL", help="Name of the pool.")]
 

@@ -32,14 +32,14 @@ COLUMNS = (
     Column("try_number", "try", right=True),
     Column("started_at", "started"),
     Column("took", right=True),
-    Column("operator"),
+    Column("operator", spare=True),
 )
 TRY_COLUMNS = (
     Column("try_number", "try", right=True),
     Column("state", style=style_of),
     Column("started_at", "started"),
     Column("took", right=True),
-    Column("worker"),
+    Column("worker", spare=True),
     Column("exit_code", "exit", right=True),
     Column("signal", right=True),
     Column("reason"),
@@ -101,7 +101,11 @@ def _with_names(printer: Output, rows: list[dict[str, Any]]) -> list[Row]:
     """Rows for people have one column for id and map index; JSON keeps its fields."""
     if printer.format is not Format.TEXT:
         return list(rows)
-    return [{**row, "task": _name(row)} for row in rows]
+    return [{**row, "task": _name(row), "state": _state(row)} for row in rows]
+
+
+def _state(row: Row) -> str:
+    return f"{row['state']}, held" if row.get("held") else str(row["state"])
 
 
 def _name(row: Row) -> str:

@@ -38,9 +38,13 @@ def why(
     comes from the rules that the schedulers go by, with the numbers of this moment.
     """
     from flow.ops import why as ops
-    from flow.wording.why import describe
+    from flow.wording.why import describe, further
     from flow_cli.why_page import json_of
 
     with opened(context) as deployment:
         answer = ops.why(deployment, dag, run, task)
-    Output(output).lines(describe(answer), json_of(answer))
+    printer = Output(output)
+    printer.lines(describe(answer), json_of(answer))
+    command = further(answer)
+    if command is not None and printer.format is Format.TEXT:
+        printer.message(command)

@@ -95,6 +95,7 @@ class Code(StrEnum):
     CALLBACK_GIVEN_UP = "callback_given_up"
     # a run that has not started
     ACTIVE_RUNS = "active_runs"
+    OLDEST_RUN = "oldest_run"
     RUNS_AHEAD = "runs_ahead"
     BACKFILL_PAUSED = "backfill_paused"
     BACKFILL_FULL = "backfill_full"
@@ -149,11 +150,12 @@ TEXTS: Final[dict[Code, str]] = {
     Code.POOL_KEPT: "pool {pool} is kept for {holder}, which has waited too long and needs {slots} "
     "slots",
     Code.POOL_HOLDER: "oldest holder of pool {pool}: {holder}, since {at}",
-    Code.POOL_AHEAD: "{ahead} other tasks that are ready for pool {pool} go first",
+    Code.POOL_AHEAD: "ready tasks that go first in pool {pool}: {ahead}",
     Code.RUN_PAUSED: "the run is paused",
     Code.HELD: "the task is held",
     Code.QUEUED: "it has waited since {at} for a worker of queue {queue}; {ahead} tasks go first",
-    Code.WORKERS: "{workers} workers serve queue {queue}; {used} of their {slots} slots are in use",
+    Code.WORKERS: "live workers of queue {queue}: {workers}; {used} of their {slots} slots are in "
+    "use",
     Code.RUNNING: "try {number} of {allowed} has run since {at} on {worker}",
     Code.SUCCESS: "try {number} of {allowed} succeeded",
     Code.FAILED: "try {number} of {allowed} failed: {reason}",
@@ -169,12 +171,13 @@ TEXTS: Final[dict[Code, str]] = {
     Code.CANCELLED: "{reason}",
     Code.SKIPPED: "it was skipped: {reason}",
     Code.ENDED: "{reason}",
-    Code.LEAVES: "of its {total} final tasks {ended}",
+    Code.LEAVES: "its final tasks: {ended}",
     Code.CALLBACK_UNSERVED: "its {kind} callback waits: no live worker serves queue {queue} of "
     "executor {executor}",
     Code.CALLBACK_GIVEN_UP: "its {kind} callback was given up: {reason}",
     Code.ACTIVE_RUNS: "max_active_runs: {used} of {limit} runs of the DAG are running",
-    Code.RUNS_AHEAD: "{ahead} queued runs of the DAG start first",
+    Code.OLDEST_RUN: "oldest running run: {run}, since {at}",
+    Code.RUNS_AHEAD: "queued runs of the DAG that start first: {ahead}",
     Code.BACKFILL_PAUSED: "backfill {backfill} is paused: it goes on after flow backfills resume "
     "{backfill}",
     Code.BACKFILL_FULL: "backfill {backfill}: {used} of {limit} runs are running",
@@ -191,7 +194,7 @@ TEXTS: Final[dict[Code, str]] = {
     Code.BEFORE_START: "it is before the start_date, {at}",
     Code.AFTER_END: "it is after the end_date, {at}",
     Code.NOT_CAUGHT_UP: "catchup={catchup}: intervals before the latest complete one get no run",
-    Code.PASSED: "the schedule stands at {at}: it had its turn, and is not made again",
+    Code.PASSED: "the schedule has passed it, now stands at {at}, and never goes back",
     Code.BEHIND: "the schedule comes to it after the interval that starts at {start}",
     Code.NO_SCHEDULER: "no scheduler is alive: nothing is created, started or decided",
 }
@@ -211,7 +214,7 @@ class Reason(NamedTuple):
         """The sentence; times in `zone`, with their offset."""
         return TEXTS[self.code].format_map(
             {
-                name: value.astimezone(zone).isoformat(" ", "seconds")
+                name: value.astimezone(zone).isoformat(timespec="seconds")
                 if isinstance(value, datetime)
                 else value
                 for name, value in self.facts.items()

@@ -30,6 +30,9 @@ class DagFacts(NamedTuple):
     """Why it is paused, where no person has paused it."""
     import_error: str | None = None
     import_error_since: datetime | None = None
+    oldest: str | None = None
+    """Of its running runs the one that has run longest, and since when."""
+    oldest_since: datetime | None = None
 
 
 class InBackfill(NamedTuple):
@@ -55,14 +58,14 @@ def why_no_run(spec: DagSpec, dag: DagFacts, start: datetime | None, now: dateti
     interval = interval_of(spec.timetable, start, spec.start_date)
     if interval is None:
         near = [one for one in neighbours(spec.timetable, start, spec.start_date) if one]
-        nearest = " and ".join(one.isoformat(" ") for one in near) or "none"
+        nearest = " and ".join(one.isoformat() for one in near) or "none"
         return [Reason(Code.NO_INTERVAL, {"nearest": nearest})]
     if spec.start_date is not None and interval.start < spec.start_date:
         return [Reason(Code.BEFORE_START, {"at": spec.start_date})]
     if spec.end_date is not None and interval.start > spec.end_date:
         return [Reason(Code.AFTER_END, {"at": spec.end_date})]
     if planned is None or interval.start < planned.interval.start:
-        return [_left_behind(spec, dag, interval.start)]
+        return _left_behind(spec, dag, interval.start)
     if interval.start == planned.interval.start:
         return [*why_stopped(dag), *_next(spec, dag, planned, now)]
     if interval.end > now:
@@ -98,8 +101,7 @@ def why_no_room(dag: DagFacts) -> list[Reason]:
     """What keeps a queued run of a DAG from starting, beside the runs that stand before it."""
     if dag.running < dag.max_active_runs:
         return []
-    facts = {"used": dag.running, "limit": dag.max_active_runs}
-    return [Reason(Code.ACTIVE_RUNS, facts, refers_to=dag.dag_id)]
+    return _full(dag, dag.running)
 
 
 def why_no_turn(backfill: InBackfill) -> list[Reason]:
@@ -129,13 +131,27 @@ def _next(spec: DagSpec, dag: DagFacts, planned: Planned | None, now: datetime) 
     if not dag.present or dag.paused or not dag.schedulers:
         return []
     if dag.unfinished >= dag.max_active_runs:
-        facts = {"used": dag.unfinished, "limit": dag.max_active_runs}
-        return [Reason(Code.ACTIVE_RUNS, facts, refers_to=dag.dag_id)]
+        return _full(dag, dag.unfinished)
     return [Reason(Code.DUE)]
 
 
-def _left_behind(spec: DagSpec, dag: DagFacts, start: datetime) -> Reason:
+def _full(dag: DagFacts, used: int) -> list[Reason]:
+    """That the limit of the DAG is reached, and who has been there longest."""
+    facts = {"used": used, "limit": dag.max_active_runs}
+    reasons = [Reason(Code.ACTIVE_RUNS, facts, refers_to=dag.dag_id)]
+    if dag.oldest is not None and dag.oldest_since is not None:
+        holder = f"{dag.dag_id}/{dag.oldest}"
+        named: dict[str, Fact] = {"run": holder, "at": dag.oldest_since}
+        reasons.append(Reason(Code.OLDEST_RUN, named, dag.oldest_since, holder))
+    return reasons
+
+
+def _left_behind(spec: DagSpec, dag: DagFacts, start: datetime) -> list[Reason]:
+    """Why the schedule does not come to an interval any more."""
+    reasons = []
     if dag.cursor is not None and start < dag.cursor:
-        return Reason(Code.PASSED, {"at": dag.cursor})
+        reasons.append(Reason(Code.PASSED, {"at": dag.cursor}))
     word = catchup(spec)
-    return Reason(Code.NOT_CAUGHT_UP, {"catchup": word if isinstance(word, str) else str(word)})
+    if word is not True or not reasons:
+        reasons.append(Reason(Code.NOT_CAUGHT_UP, {"catchup": str(word)}))
+    return reasons

@@ -125,11 +125,8 @@ def _set(deployment: Deployment, verb: str, backfill_id: int, state: BackfillSta
         if before.state != state.value:
             backfills.set_state(conn, backfill_id, state)
             wakeups.wake_named(conn, [("dag", before.dag_id)])
-            change.log(
-                f"{before.dag_id}/backfill:{backfill_id}",
-                {"state": before.state},
-                {"state": state.value},
-            )
+            target = f"{before.dag_id}/backfill:{backfill_id}"
+            change.log(target, {"state": before.state}, {"state": state.value})
             change.tell(notify.WAKE)
         return _find(conn, backfill_id)
 

@@ -62,7 +62,8 @@ def cancel(
     conn = deployment.conn
     with deployment.change("runs.cancel") as change:
         found = find_runs(conn, dag, which, only)
-        active = lock_active(conn, found, which, "to change its verdict, mark it: flow runs mark")
+        otherwise = "to change its verdict, mark it: flow runs mark {run} failed"
+        active = lock_active(conn, found, which, otherwise)
         cancelled = end_now(conn, change, active, dry_run=dry_run)
     return Cancelling(len(found), cancelled)
 

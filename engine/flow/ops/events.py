@@ -87,7 +87,8 @@ def _scope(deployment: Deployment, asked: Asked) -> _Scope:
         zone = load_zone(find_dag(conn, asked.dag_id).timezone)
         if asked.run is not None:
             found = find_run(conn, asked.dag_id, asked.run)
-            run_id, begins = found.run.run_id, found.run.queued_at
+            # A clear puts a run into the queue once more; what it did before belongs to it, too.
+            run_id, begins = found.run.run_id, min(found.made_at, found.run.queued_at)
     now = clock.now(conn)
     if asked.since is not None:
         since = parse_date(asked.since, zone, now).start

@@ -263,4 +263,4 @@ def _lock_active(
     """The unfinished ones of the runs, while nobody admits anything."""
     found = find_runs(conn, dag, which, only)
     gates.freeze(conn)
-    return lock_active(conn, found, which, "its tasks can only run again: flow clear")
+    return lock_active(conn, found, which, "its tasks can only run again: flow clear {run}")

@@ -77,12 +77,7 @@ def find_run(conn: Conn, dag_id: str, reference: str) -> FoundRun:
     if looks_like_date(reference):
         asked = parse_date(reference, load_zone(dag.timezone), clock.now(conn))
         return _run_of_date(conn, dag_id, reference, asked)
-    hint = did_you_mean(
-        reference,
-        runs.recent_ids(conn, dag_id, _SUGGESTED_FROM),
-        f"`flow runs list {dag_id}` shows its runs; `latest` or a date names one too",
-    )
-    raise NotFound(f"DAG {dag_id!r} has no run {reference!r}", hint)
+    raise NotFound(f"DAG {dag_id!r} has no run {reference!r}", _instead(conn, dag, reference))
 
 
 def find_run_and_graph(conn: Conn, dag_id: str, reference: str) -> RunAndGraph:
@@ -117,6 +112,17 @@ def load_graph(conn: Conn, spec_hash: str) -> Graph:
 def load_graphs(conn: Conn, hashes: Iterable[str]) -> dict[str, Graph]:
     """The graphs stored under some hashes."""
     return {key: Graph(decode(body)) for key, body in specs.load(conn, set(hashes)).items()}
+
+
+def _instead(conn: Conn, dag: StoredDag, reference: str) -> str:
+    """What somebody probably meant who named a run that is not there."""
+    if reference in load_graph(conn, dag.spec_hash).tasks:
+        return f"it has a task {reference!r}; name a run as well: latest, a run id, or a date"
+    return did_you_mean(
+        reference,
+        runs.recent_ids(conn, dag.dag_id, _SUGGESTED_FROM),
+        f"`flow runs list {dag.dag_id}` shows its runs; `latest` or a date names one too",
+    )
 
 
 def _run_of_date(conn: Conn, dag_id: str, reference: str, asked: DateArgument) -> FoundRun:

@@ -97,9 +97,14 @@ def _condition(text: str, zone: tzinfo, now: datetime) -> Callable[[Run], bool]:
 def bounds(
     start: str | None, end: str | None, zone: tzinfo, now: datetime
 ) -> tuple[datetime | None, datetime | None, bool]:
-    """The moments that date arguments mean, and whether the second is excluded (a whole day)."""
+    """The moments that date arguments mean, and whether the second is excluded (a whole day).
+
+    Raises `UsageError` for what is no date, and where the second comes before the first.
+    """
     first = parse_date(start, zone, now).start if start is not None else None
     if end is None:
         return first, None, False
     last = parse_date(end, zone, now)
+    if first is not None and (last.end <= first if last.whole_day else last.end < first):
+        raise UsageError(f"--from {start} is after --to {end}", "give the earlier one as --from")
     return first, last.end, last.whole_day

@@ -78,7 +78,7 @@ def lock_active(
     """Lock runs: those that have not ended.
 
     Raises what `lock_runs` raises, and `Conflict` for one alone that has; `otherwise` is the
-    command that would do instead, without the names.
+    command that would do instead, with {run} for the names.
     """
     locked = lock_runs(conn, found)
     active = [one for one in locked if RunState(one.state) not in FINISHED_RUNS]
@@ -86,7 +86,7 @@ def lock_active(
         (ended, *_) = locked
         raise Conflict(
             f"run {ended.run_id!r} of DAG {ended.dag_id!r} has ended: {ended.state}",
-            f"{otherwise} {ended.dag_id} {ended.run_id}",
+            otherwise.format(run=f"{ended.dag_id} {ended.run_id}"),
         )
     return active
 

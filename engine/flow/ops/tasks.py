@@ -85,4 +85,5 @@ def _without_row(graph: Graph, run: Run, task_id: str) -> Task:
         ended_at=None,
         worker=None,
         operator=spec.operator,
+        held=False,
     )

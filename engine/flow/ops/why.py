@@ -43,7 +43,7 @@ from flow.store.read.dags import StoredDag
 from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
 
-__all__ = ["Answer", "Reason", "why"]
+__all__ = ["Answer", "Code", "Reason", "why"]
 
 SHOWN: Final = 20
 """Unfinished tasks of a run that are explained one by one."""
@@ -52,8 +52,9 @@ SHOWN: Final = 20
 class Answer(NamedTuple):
     """Why a DAG has no newer run, or a run or task is as it is.
 
-    `state` is that of the task or run; None: there is no such run. `tasks` are the tasks of a run
-    that hold it up, at most `SHOWN`, of so many `unfinished` ones. `timezone` is the DAG's.
+    `state` is that of the task or run; None: there is no run as it was `asked` for. `tasks` are the
+    tasks of a run that hold it up, at most `SHOWN`, of so many `unfinished` ones. `timezone` is the
+    DAG's.
     """
 
     dag_id: str
@@ -66,6 +67,7 @@ class Answer(NamedTuple):
     tasks: list[TaskAnswer]
     unfinished: int
     timezone: str
+    asked: str | None = None
 
 
 def why(
@@ -110,7 +112,7 @@ def _of_absence(conn: Conn, dag: StoredDag, reference: str | None) -> Answer:
     else:
         stopped = why_stopped(facts._replace(paused=False))
         reasons = [*stopped, *why_no_turn(backfill)] or [Reason(Code.DUE)]
-    return _answer(dag, None, None, Verdict.MISSING, reasons)
+    return _answer(dag, None, None, Verdict.MISSING, reasons)._replace(asked=reference)
 
 
 def _open(conn: Conn, dag: StoredDag, found: FoundRun) -> OpenRun:
@@ -164,6 +166,8 @@ def _facts(conn: Conn, dag: StoredDag) -> DagFacts:
         pause_reason=found.pause_reason,
         import_error=found.error,
         import_error_since=found.error_since,
+        oldest=found.oldest,
+        oldest_since=found.oldest_since,
     )
 
 
@@ -224,7 +228,7 @@ def _why_run_ended(run: OpenRun) -> list[Reason]:
     leaves = run.graph.leaves
     counts = Counter(states.get(id, TaskState.NONE).value for id in leaves)
     ended = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
-    reasons.append(Reason(Code.LEAVES, {"total": len(leaves), "ended": ended}))
+    reasons.append(Reason(Code.LEAVES, {"ended": ended}))
     said = {row.task_id: row.reason or row.try_reason for row in run.rows}
     bad = (TaskState.FAILED, TaskState.UPSTREAM_FAILED)
     for leaf in leaves:

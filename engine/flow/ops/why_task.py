@@ -70,6 +70,7 @@ class OpenRun:
 _WITHOUT_RUNNING: Final = ("trigger rule", "nothing is left")
 """How reasons begin of tasks that a decision has ended."""
 _SKIPPED_BY: Final = "skipped by "
+_HELD: Final = Reason(Code.HELD)
 
 
 def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
@@ -90,6 +91,8 @@ def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
     else:
         reasons = why_busy(row)
     verdict = _verdict(state)
+    if row is not None and row.held and verdict is Verdict.WAITS and _HELD not in reasons:
+        reasons = [_HELD, *reasons]
     if verdict is Verdict.WAITS and not run.dag.schedulers:
         reasons = [*reasons, Reason(Code.NO_SCHEDULER)]
     reasons = [*reasons, *why_not_called(run, reference.task_id, path)]
@@ -156,7 +159,7 @@ def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
 def _ready(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:
     """What keeps a ready task waiting."""
     if row.held:
-        return [Reason(Code.HELD)]
+        return [_HELD]
     if run.found.paused:
         return [Reason(Code.RUN_PAUSED, refers_to=run.name)]
     limit = binding_run_limit(run.graph.spec)

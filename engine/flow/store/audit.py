@@ -21,7 +21,8 @@ class Entry(NamedTuple):
     verb: str
     """As on the command line, with dots: `dags.pause`."""
     target: str
-    """What was changed, outermost first, with slashes: `sales/manual__2026-10-09T…/load`."""
+    """What was changed, outermost first, with slashes: `sales/manual__2026-10-09T…/load`, or
+    `sales/backfill:7`."""
     before: Facts | None = None
     after: Facts | None = None
     user: str | None = None

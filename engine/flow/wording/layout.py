@@ -6,20 +6,28 @@ Pure functions of texts and a width. They never cut: an id that is missing its e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from flow.wording.cells import width_of
+
+T = TypeVar("T")
 
 GAP = "  "
 READABLE_WIDTH = 16  # a column folded to less than this can no longer be read
 
 
 class Cells(NamedTuple):
-    """A table as texts. `right` says for each column whether it is aligned to the right."""
+    """A table as texts.
+
+    For each column: whether it is aligned to the right, whether it may be left out on a narrow
+    terminal, and whether it is better not folded, as a time. Empty: none.
+    """
 
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     right: Sequence[bool]
+    spare: Sequence[bool] = ()
+    firm: Sequence[bool] = ()
 
 
 def widths(cells: Cells) -> list[int]:
@@ -32,6 +40,39 @@ def fits(cells: Cells, width: int) -> bool:
     """Whether the columns stay readable side by side, long ones folded."""
     least = sum(min(column, READABLE_WIDTH) for column in widths(cells))
     return least + len(GAP) * (len(cells.headings) - 1) <= width
+
+
+def firm_widths(cells: Cells, width: int) -> list[int | None]:
+    """The width that each column keeps: that of firm ones, if the others stay readable then."""
+    natural = widths(cells)
+    firm = cells.firm or [False] * len(natural)
+    kept = [column if is_firm else None for column, is_firm in zip(natural, firm, strict=True)]
+    least = sum(
+        keeps or min(column, READABLE_WIDTH) for column, keeps in zip(natural, kept, strict=True)
+    )
+    enough = least + len(GAP) * (len(natural) - 1) <= width
+    return kept if enough else [None] * len(natural)
+
+
+def without_spares(cells: Cells, width: int) -> tuple[Cells, list[str]]:
+    """The table without spare columns, the last one first, as far as that keeps it from being
+    folded; and the headings of what was left out."""
+    left_out: list[str] = []
+    while any(cells.spare) and sum(widths(cells)) + len(GAP) * (len(cells.right) - 1) > width:
+        last = max(at for at, spare in enumerate(cells.spare) if spare)
+        left_out.insert(0, cells.headings[last])
+        cells = Cells(
+            _without(cells.headings, last),
+            [_without(row, last) for row in cells.rows],
+            _without(cells.right, last),
+            _without(cells.spare, last),
+            _without(cells.firm, last),
+        )
+    return cells, left_out
+
+
+def _without(items: Sequence[T], at: int) -> list[T]:
+    return [*items[:at], *items[at + 1 :]]
 
 
 def aligned(cells: Cells) -> list[str]:

@@ -46,6 +46,7 @@ _MORE: Final = {
 
 
 def style_of(state: str) -> str:
-    """The style of a state's word."""
-    look = LOOKS.get(state)
-    return look.style if look else _MORE.get(state, "")
+    """The style of a state's word; what stands behind a comma adds nothing to it."""
+    word = state.partition(",")[0]
+    look = LOOKS.get(word)
+    return look.style if look else _MORE.get(word, "")

@@ -26,6 +26,22 @@ def describe(answer: Answer) -> list[str]:
     return lines
 
 
+def further(answer: Answer) -> str | None:
+    """The command that goes on from an answer, if there is an obvious one."""
+    from flow.ops.why import Code
+
+    reasons = {reason.code: reason for reason in answer.reasons}
+    cause = reasons.get(Code.CAUSE)
+    if cause is not None and cause.refers_to is not None:
+        if cause.facts["state"] == "failed":
+            return f"its log: flow logs {cause.refers_to.replace('/', ' ')}"
+    elif answer.state == "failed" and answer.task_id is not None:
+        return f"its log: flow logs {_name(answer).replace('/', ' ')}"
+    elif answer.asked is not None and {Code.PASSED, Code.NOT_CAUGHT_UP} & reasons.keys():
+        return f"make it: flow run {answer.dag_id} --date {answer.asked}"
+    return None
+
+
 def _name(answer: Answer) -> str:
     parts = [answer.dag_id]
     if answer.run_id is not None:
@@ -36,4 +52,6 @@ def _name(answer: Answer) -> str:
 
 
 def _state(answer: Answer) -> str:
-    return "no such run yet" if answer.state is None else answer.state
+    if answer.state is not None:
+        return answer.state
+    return "no newer run" if answer.asked is None else f"no run for {answer.asked}"

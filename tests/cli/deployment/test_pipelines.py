@@ -66,11 +66,11 @@ VERSION    1
 LIMITS     16 runs, 16 tasks of a run
 
 TASKS
-  extract  BashOperator
+  extract    BashOperator
   load/
     load.ch  PythonOperator  after extract
     load.de  PythonOperator  after extract
-  report  BashOperator  after load.ch, load.de
+  report     BashOperator    after load.ch, load.de
 
 VERSIONS
 """
@@ -144,7 +144,7 @@ FIELDS = {
     "has_import_error max_active_runs pause_reason catchup",
     ("tasks", "list", "sales", RUN): "dag_id run_id task_id map_index state try_number max_tries "
     "pool pool_slots queue executor priority scheduled_at queued_at started_at ended_at worker "
-    "operator",
+    "operator held",
     ("tasks", "tries", "sales", RUN, "extract"): "try_number state started_at ended_at worker pid "
     "exit_code signal reason peak_rss_bytes cpu_s log code_hash",
     ("pools", "list"): "name slots include_deferred running queued scheduled deferred open "

@@ -25,8 +25,8 @@ def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
     """The logs as they grow, until every task has ended; with a try number, until the try has.
 
     A task that has not started yet is waited for, and one that is tried again is followed into its
-    next try. Raises `NotFound` for a task that has ended without such a try, and when the run is
-    deleted meanwhile.
+    next try. Raises `NotFound` when the run is deleted meanwhile, and for a task that has ended
+    without such a try: after the logs of the others, where there are some.
     """
     pattern = pattern_of(request.grep)
     place = LogFiles(deployment.settings.logs.root)
@@ -37,8 +37,8 @@ def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
         followers = [_Follower(found, one, request, pattern, place) for one in named]
         for one in followers:
             one.look(conn)
-            if one.hopeless:
-                raise one.no_try(conn)
+        missing = [one.no_try(conn) for one in followers if one.hopeless]
+        followers = [one for one in followers if not one.hopeless]
     seen, looked_at = -1, 0.0
     while not all(one.over for one in followers):
         now = changes.counter(conn)
@@ -55,6 +55,8 @@ def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
             yield from one.read()
         if not all(one.over for one in followers):
             time.sleep(GLANCE)
+    if missing:
+        raise missing[0]
 
 
 class _Follower:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flow.errors import NotFound
 from flow.logs import LogFiles, Logs
@@ -19,21 +19,39 @@ from flow.store.read import tasks
 def read(deployment: Deployment, request: Request) -> Iterator[Piece]:
     """The logs as they are now, one task after the other.
 
-    Raises `NotFound` for a task that has no such try, or whose log is not on this host.
+    Raises `NotFound` for a task that has no such try, or whose log is not on this host: after the
+    logs of the others, where there are some.
     """
     pattern = pattern_of(request.grep)
     place = LogFiles(deployment.settings.logs.root)
     with deployment.snapshot():
         found = find_run_and_graph(deployment.conn, request.dag_id, request.run)
-        opened = [
-            _open(deployment.conn, found, find_task(found, task), request.try_number, place)
-            for task in request.tasks
-        ]
+        named = [find_task(found, task) for task in request.tasks]
+        opened, missing = _open_all(deployment.conn, found, named, request.try_number, place)
     for source in opened:
         excerpt, text = Excerpt(request.tail, pattern), Readable()
         yield from pieces_of(source, excerpt.first(map(text.feed, place.read(source.log))))
         rest = text.feed(b"", final=True)
         yield from pieces_of(source, [excerpt.more(rest), excerpt.last()])
+    if missing:
+        raise missing[0]
+
+
+def _open_all(
+    conn: Conn,
+    found: RunAndGraph,
+    named: Sequence[TaskReference],
+    number: int | None,
+    place: Logs,
+) -> tuple[list[Source], list[NotFound]]:
+    """The logs that there are, and what is wrong with the others."""
+    opened, missing = [], []
+    for task in named:
+        try:
+            opened.append(_open(conn, found, task, number, place))
+        except NotFound as error:
+            missing.append(error)
+    return opened, missing
 
 
 def _open(

@@ -70,7 +70,8 @@ def no_try(conn: Conn, found: RunAndGraph, task: TaskReference, number: int | No
         )
     state = tasks.state(conn, found.found.run_key, task.task_id, task.map_index)
     if state in FINISHED:
-        return NotFound(f"{task} never ran: it is {state}", "so it has no log")
+        why = f"why: flow why {run.dag_id} {run.run_id} {task}"
+        return NotFound(f"{task} never ran, so it has no log: it is {state}", why)
     return NotFound(f"{task} has not started: it is {state}", "wait for its log with -f")
 
 

@@ -5,7 +5,7 @@ times that their rows have. Nothing is written for it.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
 
@@ -27,6 +27,9 @@ class Event(NamedTuple):
     who: str | None
     detail: str | None
 
+
+_ORDER: Final = ("run_queued", "run_started", "try_started", "try_ended", "run_ended")
+"""Of one moment this comes before that; who asked for something comes first."""
 
 # Runs that have not ended (index run_unfinished) or ended since then (index run_ended), and the
 # tries of just those, by the prefix of their primary keys: `offset 0` keeps the planner, which does
@@ -100,7 +103,8 @@ happened as (
   from dag_file where %(dag_id)s::text is null)
 select at, kind, dag_id, run_id, task_id, map_index, try_number, state, who, detail
 from happened where at >= %(since)s
-order by at desc, kind, dag_id, run_id, task_id, try_number limit %(limit)s
+order by at desc, array_position(%(order)s, kind) desc nulls last, kind, dag_id, run_id, task_id,
+  try_number limit %(limit)s
 """
 
 # Index run_ended, from its end, and run_unfinished.
@@ -130,7 +134,13 @@ def since(
     limit: int | None = None,
 ) -> list[Event]:
     """The newest events of a time, the oldest of them first."""
-    values = {"since": since, "dag_id": dag_id, "run_id": run_id, "limit": limit}
+    values = {
+        "since": since,
+        "dag_id": dag_id,
+        "run_id": run_id,
+        "limit": limit,
+        "order": list(_ORDER),
+    }
     if limit is not None:
         # The ends of runs, and the beginnings of those that have none, are events: when there are
         # enough of them, nothing older can be among the newest, and no try of a run that has ended

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from flow.states import RunState
@@ -47,6 +47,11 @@ class FoundRun(NamedTuple):
     priority: int
     """Added to that of its tasks."""
     run: Run
+
+    @property
+    def made_at(self) -> datetime:
+        """When it was made, to the millisecond: its key begins with that (`new_run_key`)."""
+        return datetime.fromtimestamp((self.run_key >> 20) / 1000, UTC)
 
 
 class Filter(NamedTuple):

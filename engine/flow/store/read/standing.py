@@ -74,6 +74,9 @@ class OfDag(NamedTuple):
     file: str
     error: str | None
     error_since: datetime | None
+    oldest: str | None
+    """Of its running runs the one that has run longest, and since when."""
+    oldest_since: datetime | None
 
 
 # Rows of one run and the last try of each; primary key prefixes.
@@ -123,8 +126,11 @@ select (select count(*) from run where dag_id = d.dag_id and state = 'running'
   (select count(*) from run where dag_id = d.dag_id and state in ('queued', 'running')
     and backfill_id is null),
   (select count(*) from process where role = 'schedule' and ended_at is null),
-  d.pause_reason, d.file, f.error, f.error_since
+  d.pause_reason, d.file, f.error, f.error_since, o.run_id, o.started_at
 from dag d left join dag_file f on f.path = d.file
+left join lateral (
+  select run_id, started_at from run where dag_id = d.dag_id and state = 'running'
+    and backfill_id is null order by started_at, run_key limit 1) o on true
 where d.dag_id = %(dag_id)s
 """
 

@@ -37,6 +37,7 @@ class Task(NamedTuple):
     ended_at: datetime | None
     worker: str | None
     operator: str | None
+    held: bool
 
 
 class Try(NamedTuple):
@@ -88,7 +89,7 @@ class StateCount(NamedTuple):
 
 _AFTER_RUN_ID = """t.task_id, t.map_path, t.state, t.try_number, t.max_tries, t.pool,
   t.pool_slots, t.queue, t.executor, t.priority, t.scheduled_at, t.queued_at, t.started_at,
-  t.ended_at, p.host || ':' || p.pid, null"""
+  t.ended_at, p.host || ':' || p.pid, null, t.held"""
 
 # Rows of one run; primary key prefix in the hot table and in one partition of the history.
 _OF_RUN = f"""
