@@ -73,6 +73,8 @@ def supported(
     both for the message. Raises `UnsupportedArgument` for an argument that is unknown, gone, or
     not built yet and not neutral.
     """
+    if given.keys() <= known:
+        return dict(given)
     accepted = {}
     for name, value in given.items():
         if name in known:
