@@ -72,7 +72,7 @@ def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
     none. Of an archive every module at its top is imported, in order of name. Raises `CodeMissing`
     when there is no such file, and whatever the file itself raises.
     """
-    # Here and in what is called, plain os.path: with pathlib a small try copies 50 pages more.
+    # Here and in what is called, plain os.path: pathlib is more pages to be copied by each child.
     folder = root or os.path.dirname(file)  # noqa: PTH120
     for part in (file, folder) if file.endswith(ARCHIVE) else (folder,):
         if part not in sys.path:

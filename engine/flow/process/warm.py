@@ -25,7 +25,7 @@ import msgspec
 
 from flow import faults
 from flow.authoring import runtime
-from flow.process import child, finish
+from flow.process import child, finish, prctl
 from flow.process.channel import Channel
 from flow.process.jobs import ParseJob, RunInfo, TaskJob
 from flow.process.line_runtime import LineRuntime
@@ -101,7 +101,9 @@ def up() -> None:
 
 
 def _run(file: str, folder: str) -> None:
-    """Two tries and a parse of the sample, as children do them."""
+    """Two tries and a parse of the sample, as children do them, and what a zygote is already."""
+    prctl.become_subreaper()
+    prctl.set_name(child.ZYGOTE)
     for task_id in _TASKS:
         _try(file, folder, task_id)
     ours, theirs = socket.socketpair()
