@@ -18,6 +18,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -85,6 +87,17 @@ def point(name: str) -> None:
     _hits[name] = _hits.get(name, 0) + 1
     if fault.hit in (None, _hits[name]) and _first_time(name):
         _act(name, fault)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Within the block no point acts, and no hit counts: what runs there is not what is meant."""
+    global _plan  # one process, one plan
+    plan, _plan = _plan, None
+    try:
+        yield
+    finally:
+        _plan = plan
 
 
 def _first_time(name: str) -> bool:

@@ -6,6 +6,7 @@ proportional set size of a child, in bytes.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -39,7 +40,8 @@ def children(count: int) -> Iterator[list[int]]:
 
 if __name__ == "__main__":
     preload.load(zygote_modules())
-    preload.freeze()
+    gc.collect()
+    gc.freeze()
     number = int(sys.argv[1])
     with children(number) as pids:
         print(json.dumps({"bytes": cpu.proportional_size(pids) / number, "children": number}))

@@ -5,6 +5,7 @@ In a child of a process that has loaded what the zygote has. One JSON line, in m
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -37,6 +38,7 @@ def import_in_child(file: str) -> float:
 
 if __name__ == "__main__":
     preload.load(zygote_modules())
-    preload.freeze()
+    gc.collect()
+    gc.freeze()
     times = [import_in_child(sys.argv[1]) for _ in range(int(sys.argv[2]))]
     print(json.dumps({"p50_ms": median(times) * 1000}))

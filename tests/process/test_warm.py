@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -12,13 +14,28 @@ import pytest
 
 from flow.authoring import collect, runtime, scope
 from flow.errors import UsageError
-from flow.process import warm
+from flow.process import finish, warm
+
+
+@pytest.fixture(autouse=True)
+def other_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A last word buries dead children first: those of this process are other tests'."""
+    monkeypatch.setattr(finish, "_alone", lambda: True)
 
 
 def traces() -> tuple[object, ...]:
     root = logging.getLogger()
     modules = {name for name in sys.modules if name.startswith("dag_file_")}
-    return dict(os.environ), list(sys.path), modules, root.level, list(root.handlers)
+    signals = signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return (
+        dict(os.environ),
+        list(sys.path),
+        modules,
+        root.level,
+        list(root.handlers),
+        signals,
+        gc.isenabled(),
+    )
 
 
 def test_nothing_is_left(

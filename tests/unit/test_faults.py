@@ -80,3 +80,17 @@ def test_once_means_once_over_restarts(tmp_path: Path) -> None:
 
 def test_without_a_plan_nothing_happens() -> None:
     assert run("point('x'); print('after')", FLOW_FAULTS="").stdout == "after\n"
+
+
+def test_within_a_suspension_no_point_acts_and_no_hit_counts() -> None:
+    code = """
+from flow.faults import suspended
+with suspended():
+    point('x')
+    print("inside")
+point('x')
+print("once")
+point('x')
+"""
+    done = run(code, FLOW_FAULTS="x=exit@2")
+    assert (done.returncode, done.stdout) == (EXIT_STATUS, "inside\nonce\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar
 
@@ -29,6 +29,23 @@ class Signature:
             p.name for p in parameters if p.kind in _NAMED and p.default is inspect.Parameter.empty
         )
         self.open = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+        self._by_place = tuple(
+            name
+            for name, p in self.whole.parameters.items()
+            if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        )
+
+    def fits(self, args: Sequence[object], known: Mapping[str, object]) -> bool:
+        """Whether a call with these arguments, those by name known ones, is right at first sight.
+
+        `whole.bind` knows for sure, and what is wrong, but takes a process longer.
+        """
+        placed = self._by_place[: len(args)]
+        return (
+            len(placed) == len(args)
+            and known.keys().isdisjoint(placed)
+            and all(name in known or name in placed for name in self.required)
+        )
 
 
 def nearest(name: str, names: Iterable[str], likeness: float = 0.7) -> str | None:
@@ -56,6 +73,8 @@ def supported(
     both for the message. Raises `UnsupportedArgument` for an argument that is unknown, gone, or
     not built yet and not neutral.
     """
+    if given.keys() <= known:
+        return dict(given)
     accepted = {}
     for name, value in given.items():
         if name in known:
@@ -98,10 +117,11 @@ def checked(owner: str, words: Vocabulary) -> Callable[[Callable[P, R]], Callabl
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
             where = caller()
             taken: Any = supported(owner, kwargs, signature.names, words, where)
-            try:
-                signature.whole.bind(*args, **taken)
-            except TypeError as error:
-                raise AuthoringError(f"{where}: {owner}: {error}") from None
+            if not signature.fits(args, taken):
+                try:
+                    signature.whole.bind(*args, **taken)
+                except TypeError as error:
+                    raise AuthoringError(f"{where}: {owner}: {error}") from None
             return init(*args, **taken)
 
         return wrapped

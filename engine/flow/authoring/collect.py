@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -35,9 +36,9 @@ class Collection:
     module. One that was made by importing another file belongs to that file.
     """
 
-    def __init__(self, path: Path, default_timezone: str) -> None:
-        self.given = str(path)
-        self.path = path.resolve()
+    def __init__(self, path: str, default_timezone: str) -> None:
+        self.given = path
+        self.path = os.path.realpath(path)
         self.default_timezone = default_timezone
         self._found: dict[str, Found] = {}
         self._tasks: list[BaseOperator] = []
@@ -63,7 +64,7 @@ class Collection:
                 "give each DAG an id of its own",
             )
 
-    def take(self, dags: Iterable[DAG], *, root: Path) -> None:
+    def take(self, dags: Iterable[DAG], *, root: str) -> None:
         """Take those of `dags`, bound at the module's top level, that no DAG file makes.
 
         These are DAGs of this file with `auto_register=False`, and DAGs imported from a module
@@ -74,7 +75,7 @@ class Collection:
                 continue
             if self._is_own(dag.origin.file):
                 self.add(dag, dag.origin.line)
-            elif not Path(dag.origin.file).resolve().is_relative_to(root.resolve()):
+            elif not Path(dag.origin.file).resolve().is_relative_to(os.path.realpath(root)):
                 self.add(dag, 1)
 
     def note_dag(self, dag: DAG, made: Origin) -> None:
@@ -95,8 +96,8 @@ class Collection:
         """Whether a source file is this one, or a module at the top of it if it is an archive."""
         if file == self.given:
             return True
-        path = Path(file).resolve()
-        return path == self.path or path.parent == self.path
+        path = os.path.realpath(file)
+        return self.path in (path, os.path.dirname(path))  # noqa: PTH120
 
     def warn_of_factories(self) -> None:
         """Warn of each `@dag` function that made no DAG."""
@@ -127,7 +128,7 @@ def collecting(path: str | Path, *, default_timezone: str = "UTC") -> Iterator[C
     `default_timezone` is the zone of DAGs whose start date names none. Raises `InvalidDag` for a
     dag id used twice in the file, and for a task without a DAG.
     """
-    collection = Collection(Path(path), default_timezone)
+    collection = Collection(os.fspath(path), default_timezone)
     _open.append(collection)
     try:
         yield collection

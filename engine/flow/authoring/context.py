@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from flow.authoring import filters, runtime
 from flow.authoring.arguments import nearest
@@ -67,6 +67,23 @@ class UnknownName(UnsupportedArgument, KeyError):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
+class Facts(NamedTuple):
+    """What the values of a context are made of."""
+
+    dag: DAG
+    dag_run: DagRun
+    ti: TaskInstance | None = None
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Those of the task, or of the DAG where the context is that of a run."""
+        return self.dag.params if self.ti is None else self.ti.task.params
+
+
+Maker = Callable[[Facts], Any]
+"""Makes a value when it is first asked for."""
+
+
 class Context(dict[str, Any]):
     """A dict whose values are made when they are first asked for.
 
@@ -75,15 +92,16 @@ class Context(dict[str, Any]):
     (`dict(context)`, `**context`) makes every value, and so asks for the previous success.
     """
 
-    def __init__(self, makers: Mapping[str, Callable[[], Any]]) -> None:
+    def __init__(self, makers: Mapping[str, Maker], facts: Facts) -> None:
         super().__init__()
-        self._makers = dict(makers)
+        self._makers = makers
+        self._facts = facts
 
     def __missing__(self, name: str) -> Any:
         maker = self._makers.get(name)
         if maker is None:
             raise UnknownName(f"the context has no {name!r}", advice(name, self.names))
-        value = self[name] = maker()
+        value = self[name] = maker(self._facts)
         return value
 
     @property
@@ -134,7 +152,7 @@ class Context(dict[str, Any]):
 
     def _complete(self) -> dict[str, Any]:
         for name in self._makers.keys() - dict.keys(self):
-            self[name] = self._makers[name]()
+            self[name] = self._makers[name](self._facts)
         return {name: dict.__getitem__(self, name) for name in dict.keys(self)}
 
 
@@ -157,71 +175,59 @@ def refused(name: str) -> bool:
 
 def run_context(dag: DAG, dag_run: DagRun) -> Context:
     """The context of a run, for its callbacks: what needs no task."""
-    return Context(_run_makers(dag, dag_run, dag.params))
+    return Context(_OF_RUNS, Facts(dag, dag_run))
 
 
 def task_context(ti: TaskInstance) -> Context:
     """The context of one try."""
-    task = ti.task
-    makers = _run_makers(task.dag, ti.dag_run, task.params)
-    makers.update(
-        {
-            "task": lambda: task,
-            "task_instance": lambda: ti,
-            "task_instance_key_str": lambda: ti.key_text,
-            "ti": lambda: ti,
-            "try_number": lambda: ti.try_number,
-        }
-    )
-    return Context(makers)
+    return Context(_OF_TASKS, Facts(ti.task.dag, ti.dag_run, ti))
 
 
-def _run_makers(
-    dag: DAG, dag_run: DagRun, params: Mapping[str, Any]
-) -> dict[str, Callable[[], Any]]:
-    makers: dict[str, Callable[[], Any]] = {
-        "conn": ConnectionAccessor,
-        "dag": lambda: dag,
-        "dag_run": lambda: dag_run,
-        "data_interval_end": lambda: dag_run.data_interval_end,
-        "data_interval_start": lambda: dag_run.data_interval_start,
-        "logical_date": lambda: dag_run.logical_date,
-        "macros": _macros,
-        "params": lambda: {**params, **dag_run.conf},
-        "run_id": lambda: dag_run.run_id,
-        "test_mode": lambda: False,
-        "var": VariableForms,
-    }
-    for name, write in filters.DATE_FILTERS.items():
-        makers[name] = _logical_date_as(write, dag_run)
-    for name, field in _PREVIOUS.items():
-        makers[name] = partial(_previous, field)
-    return makers
+def _logical_date_as(write: Callable[[datetime | None], str | None]) -> Maker:
+    return lambda facts: write(facts.dag_run.logical_date)
 
 
-def _logical_date_as(
-    write: Callable[[datetime | None], str | None], dag_run: DagRun
-) -> Callable[[], Any]:
-    return lambda: write(dag_run.logical_date)
-
-
-def _macros() -> Any:
+def _macros(facts: Facts) -> Any:
     from flow.authoring import macros  # many templates need none of the modules it brings
 
     return macros
 
 
-_PREVIOUS: Final = {
-    "prev_data_interval_end_success": "data_interval_end",
-    "prev_data_interval_start_success": "data_interval_start",
-    "prev_end_date_success": "ended_at",
-    "prev_start_date_success": "started_at",
+def _previous(field: str) -> Maker:
+    def make(facts: Facts) -> Any:
+        moment = getattr(runtime.current().previous_success(), field)
+        return as_pendulum(moment) if moment else None
+
+    return make
+
+
+# Tables, not made for each context: a process serves one try, and shares them with all others.
+_OF_RUNS: Final[Mapping[str, Maker]] = {
+    "conn": lambda facts: ConnectionAccessor(),
+    "dag": attrgetter("dag"),
+    "dag_run": attrgetter("dag_run"),
+    "data_interval_end": attrgetter("dag_run.data_interval_end"),
+    "data_interval_start": attrgetter("dag_run.data_interval_start"),
+    "logical_date": attrgetter("dag_run.logical_date"),
+    "macros": _macros,
+    "params": lambda facts: {**facts.params, **facts.dag_run.conf},
+    "prev_data_interval_end_success": _previous("data_interval_end"),
+    "prev_data_interval_start_success": _previous("data_interval_start"),
+    "prev_end_date_success": _previous("ended_at"),
+    "prev_start_date_success": _previous("started_at"),
+    "run_id": attrgetter("dag_run.run_id"),
+    "test_mode": lambda facts: False,
+    "var": lambda facts: VariableForms(),
+    **{name: _logical_date_as(write) for name, write in filters.DATE_FILTERS.items()},
 }
-
-
-def _previous(field: str) -> Any:
-    moment = getattr(runtime.current().previous_success(), field)
-    return as_pendulum(moment) if moment else None
+_OF_TASKS: Final[Mapping[str, Maker]] = {
+    **_OF_RUNS,
+    "task": attrgetter("ti.task"),
+    "task_instance": attrgetter("ti"),
+    "task_instance_key_str": attrgetter("ti.key_text"),
+    "ti": attrgetter("ti"),
+    "try_number": attrgetter("ti.try_number"),
+}
 
 
 _active: list[Context] = []

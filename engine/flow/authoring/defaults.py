@@ -28,6 +28,8 @@ def defaults_for(given: dict[str, Any]) -> dict[str, Any]:
     if dag is not None:
         inherited = (group or scope.current_group(dag)).default_args
     own = given.get("default_args") or {}
+    if not inherited and not own:
+        return {}
     merged = {**inherited, **own}
     params = [one["params"] for one in (inherited, own) if one.get("params")]
     if params:
@@ -50,15 +52,15 @@ def with_defaults(init: Callable[..., None]) -> Callable[..., None]:
             for name in signature.names & self.defaults.keys():
                 self.defaults_taken.add(name)
                 given.setdefault(name, self.defaults[name])
-        if not signature.open:
-            for name in given.keys() - signature.names:
-                raise unknown(owner, name, signature.names, TASK, where)
-        missing = [name for name in signature.required if name not in given]
-        if missing:
-            raise AuthoringError(
-                f"{where}: {owner} needs the argument {missing[0]!r}",
-                f"write {owner}({missing[0]}=…), or put it into default_args",
-            )
+        if not (signature.open or given.keys() <= signature.names):
+            name = next(iter(given.keys() - signature.names))
+            raise unknown(owner, name, signature.names, TASK, where)
+        for name in signature.required:
+            if name not in given:
+                raise AuthoringError(
+                    f"{where}: {owner} needs the argument {name!r}",
+                    f"write {owner}({name}=…), or put it into default_args",
+                )
         init(self, **given)
 
     return wrapped
@@ -93,8 +95,10 @@ _REFUSABLE = frozenset({*TASK.not_yet, *TASK.harmless, "email"})
 def _refuse_mail(owner: str, given: dict[str, Any], where: Origin) -> None:
     """Accept an address only when Airflow would not write to it either."""
     address = given.pop("email", None)
+    if not address:
+        return
     quiet = given.get("email_on_failure") is False and given.get("email_on_retry") is False
-    if address and not quiet:
+    if not quiet:
         raise UnsupportedArgument(
             f"{where}: email={address!r} of {owner} is not supported yet",
             "remove it, or set email_on_failure and email_on_retry to False; "

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, overload
 
 from flow.authoring.arguments import nearest, not_yet, supported
 from flow.authoring.condition import Condition
-from flow.authoring.origin import caller
+from flow.authoring.origin import Origin, caller
 from flow.authoring.vocabulary import TASK
 from flow.authoring.xcom_arg import XComArg
 from flow.errors import AuthoringError, UnsupportedArgument
@@ -36,12 +36,15 @@ class TaskFunction:
         where = caller()
         if not callable(function) or isinstance(function, type):
             raise AuthoringError(f"{where}: @task goes above a function, not {function!r}")
-        known = operator_class.argument_names
-        supported(f"{operator_class.custom_operator_name}", arguments, known, TASK, where)
         functools.update_wrapper(self, function)
         self.function = function
         self.operator_class = operator_class
+        self._check(arguments, where)
         self.arguments = arguments
+
+    def _check(self, arguments: dict[str, Any], where: Origin) -> None:
+        kind = self.operator_class
+        supported(f"{kind.custom_operator_name}", arguments, kind.argument_names, TASK, where)
 
     def __call__(self, *args: Any, **kwargs: Any) -> XComArg:
         """Make a task of this call; the result stands in for what the function will return."""
@@ -58,7 +61,11 @@ class TaskFunction:
 
     def override(self, **arguments: Any) -> TaskFunction:
         """The same function with other arguments of its task: `f.override(task_id="g")(1)`."""
-        return TaskFunction(self.function, self.operator_class, {**self.arguments, **arguments})
+        self._check(arguments, caller())
+        other = TaskFunction.__new__(TaskFunction)
+        other.__dict__.update(self.__dict__)
+        other.arguments = {**self.arguments, **arguments}
+        return other
 
     def partial(self, **_: Any) -> NoReturn:
         """Not supported yet."""

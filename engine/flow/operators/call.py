@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from flow.authoring.arguments import nearest
@@ -13,16 +15,74 @@ from flow.authoring.context_keys import CONTEXT_KEYS
 from flow.authoring.origin import Origin
 from flow.errors import AuthoringError
 
+_ANOTHER_ONES = ("__wrapped__", "__signature__", "__text_signature__")
+"""Attributes by which a function says that its signature is not that of its code."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """The parameters of a function; None for one that does not tell (some built-in ones)."""
+class Shape(NamedTuple):
+    """What a function can be called with."""
+
+    by_place: tuple[str, ...]
+    by_name: frozenset[str]
+    required: frozenset[str]
+    any_number: bool
+    any_name: bool
+
+    def fits(self, number: int, names: AbstractSet[str]) -> bool:
+        """Whether a call with so many arguments and those by name is right at first sight.
+
+        `inspect.Signature.bind` knows for sure, and what is wrong, but takes a process longer.
+        """
+        placed = self.by_place[:number]
+        return (
+            (number == len(placed) or self.any_number)
+            and names.isdisjoint(placed)
+            and (names <= self.by_name or self.any_name)
+            and self.required <= {*placed, *(names & self.by_name)}
+        )
+
+
+def shape_of(function: Callable[..., Any]) -> Shape | None:
+    """The shape of a function; None for one that does not tell (some built-in ones)."""
+    if type(function) is FunctionType and function.__dict__.keys().isdisjoint(_ANOTHER_ONES):
+        return _plain_shape(function)
     try:
-        return list(_signature_of(function).parameters.values())
+        return _shape(_signature_of(function).parameters.values())
     except ValueError:
         return None
+
+
+def _plain_shape(function: FunctionType) -> Shape:
+    """Read off its code, which takes less than a signature."""
+    code = function.__code__
+    by_place = code.co_varnames[: code.co_argcount]
+    by_word = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    without = len(by_place) - len(function.__defaults__ or ())
+    defaults = function.__kwdefaults__ or {}
+    return Shape(
+        by_place,
+        frozenset((*by_place[code.co_posonlyargcount :], *by_word)),
+        frozenset((*by_place[:without], *(name for name in by_word if name not in defaults))),
+        bool(code.co_flags & inspect.CO_VARARGS),
+        bool(code.co_flags & inspect.CO_VARKEYWORDS),
+    )
+
+
+def _shape(parameters: Collection[inspect.Parameter]) -> Shape:
+    kinds = {p.kind for p in parameters}
+    return Shape(
+        tuple(p.name for p in parameters if p.kind in _POSITIONAL),
+        frozenset(p.name for p in parameters if p.kind in _NAMED),
+        frozenset(
+            p.name
+            for p in parameters
+            if p.kind in (*_POSITIONAL, *_NAMED) and p.default is inspect.Parameter.empty
+        ),
+        inspect.Parameter.VAR_POSITIONAL in kinds,
+        inspect.Parameter.VAR_KEYWORD in kinds,
+    )
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -48,14 +108,11 @@ def context_arguments(
 
     A function asks by naming a parameter after a key of the context, or for all by `**kwargs`.
     """
-    parameters = parameters_of(function)
-    if parameters is None:
+    shape = shape_of(function)
+    if shape is None:
         return dict(kwargs)
-    filled = {p.name for p in [p for p in parameters if p.kind in _POSITIONAL][: len(args)]}
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
-        wanted: Collection[str] = context.keys() - filled
-    else:
-        wanted = {p.name for p in parameters if p.kind in _NAMED} - filled
+    known = context.keys() if shape.any_name else shape.by_name
+    wanted = known - {*shape.by_place[: len(args)]}
     # By key, not over all items: a context may compute a value only when it is asked for.
     found = {name: context[name] for name in wanted if name not in kwargs and name in context}
     return {**found, **kwargs}
@@ -106,21 +163,21 @@ def _misfit(
     function: Callable[..., Any], number: int, given: frozenset[str], extra: frozenset[str]
 ) -> _Misfit | None:
     """Why a call with so many arguments and those given by name can only fail."""
-    parameters = parameters_of(function)
-    if parameters is None:
+    shape = shape_of(function)
+    if shape is None:
         return None
-    name = getattr(function, "__name__", repr(function))
-    offered = {p.name for p in parameters if p.kind in _NAMED and p.name in CONTEXT_KEYS}
-    offered |= {p.name for p in parameters if p.name in extra}
-    positional = {p.name for p in [p for p in parameters if p.kind in _POSITIONAL][:number]}
+    offered = (shape.by_name & (CONTEXT_KEYS | extra)) - {*shape.by_place[:number]}
+    names = offered | given
+    if shape.fits(number, names):
+        return None
+    signature = _signature_of(function)
     try:
-        _signature_of(function).bind(
-            *(None,) * number, **dict.fromkeys((offered - positional) | given)
-        )
+        signature.bind(*(None,) * number, **dict.fromkeys(names))
     except TypeError as error:
+        name = getattr(function, "__name__", repr(function))
         return _Misfit(
             f"{name}() cannot be called like this: {error}",
-            _hint(parameters, given, positional, offered),
+            _hint(signature.parameters, shape, number, given, offered),
         )
     return None
 
@@ -129,19 +186,19 @@ _known_misfit = lru_cache(maxsize=256)(_misfit)
 
 
 def _hint(
-    parameters: list[inspect.Parameter],
-    names_given: frozenset[str],
-    positional: set[str],
-    offered: set[str],
+    parameters: Iterable[str],
+    shape: Shape,
+    number: int,
+    given: frozenset[str],
+    offered: frozenset[str],
 ) -> str:
     for parameter in parameters:
-        if parameter.name in GONE and parameter.name not in names_given:
-            return f"the context has no {parameter.name}; {GONE[parameter.name]}"
-    names = {p.name for p in parameters if p.kind in _NAMED}
-    for given in sorted(names_given - names):
-        if meant := nearest(given, names - names_given):
-            return f"did you mean {meant!r} instead of {given!r}?"
-    for missing in sorted(names - names_given - positional - offered):
+        if parameter in GONE and parameter not in given:
+            return f"the context has no {parameter}; {GONE[parameter]}"
+    for name in sorted(given - shape.by_name):
+        if meant := nearest(name, shape.by_name - given):
+            return f"did you mean {meant!r} instead of {name!r}?"
+    for missing in sorted(shape.by_name - given - {*shape.by_place[:number]} - offered):
         if meant := nearest(missing, CONTEXT_KEYS):
             return f"{missing!r} gets no value; the context has {meant!r}"
     return "give each parameter a value; those named after a context key get theirs from it"

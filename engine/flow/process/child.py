@@ -15,9 +15,9 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
 
@@ -61,7 +61,8 @@ def live(order: socket.socket, parent: int, limit: int, entries: Entries) -> NoR
     status = 1
     try:
         _settle(order.fileno(), parent)
-        status = _serve(order, limit, entries)
+        work = await_work(order, limit)
+        status = 0 if work is None else _serve(work, entries)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -79,20 +80,6 @@ def pass_order(spare: socket.socket, job: bytes, job_line: int) -> None:
         socket.send_fds(spare, [b"\0"], [job_line, memory])
     finally:
         os.close(memory)
-
-
-def rehearse() -> None:
-    """Do those of a child's first steps that change nothing in the zygote (`flow.process.warm`)."""
-    prctl.become_subreaper()
-    prctl.set_name(ZYGOTE)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        pass_order(theirs, b"", theirs.fileno())
-        _, descriptors, _ = _receive_order(ours)
-        for descriptor in descriptors:
-            os.close(descriptor)
 
 
 def _settle(order: int, parent: int) -> None:
@@ -116,29 +103,50 @@ def _settle(order: int, parent: int) -> None:
         pass  # a lower score than the role's own may not be set: then the role's own stays
 
 
-def _serve(order: socket.socket, limit: int, entries: Entries) -> int:
-    """Wait for the order and carry it out. Returns the exit status."""
-    data, descriptors, _ = _receive_order(order)
+class Work(NamedTuple):
+    """A job, the line on which it is talked about, and when it came (CLOCK_MONOTONIC, seconds)."""
+
+    job: Job
+    line: Channel
+    received: float
+
+
+def await_work(order: socket.socket, limit: int) -> Work | None:
+    """Wait for the order; None: the zygote needs no spare child any more."""
+    data, descriptors, _ = receive_descriptors(order, 1, 2)
     received = time.monotonic()
     if not data:
-        return 0  # the zygote needs no spare child any more
+        return None
     order.close()
     line, memory = descriptors
     faults.point("child.order.received")
     job = _decoder.decode(os.pread(memory, os.fstat(memory).st_size, 0))
     os.close(memory)
-    channel = Channel(socket.socket(fileno=line), limit)
+    return Work(job, Channel(socket.socket(fileno=line), limit), received)
+
+
+def _serve(work: Work, entries: Entries) -> int:
+    """Do the work, and what has to be done after any work. Returns the exit status."""
+    status = carry_out(work, entries)
+    finish.run_exit_functions()
+    # What an import found counts when its processes are dead, and not before (`Charge.end_early`).
+    if status == 0 and not isinstance(work.job, ParseJob):
+        finish.announce(work.line)
+    return status
+
+
+def carry_out(work: Work, entries: Entries) -> int:
+    """Do the work. Returns the exit status."""
+    job = work.job
     try:
         _prepare(job)
     except OSError as error:
         if isinstance(job, TaskJob):
-            channel.send(Outcome(state="failed", reason=f"cannot open the log file: {error}"))
+            work.line.send(Outcome(state="failed", reason=f"cannot open the log file: {error}"))
         raise
-    return _run(_function(entries[type(job)]), job, channel, received)
-
-
-def _receive_order(order: socket.socket) -> tuple[bytes, Sequence[int], bool]:
-    return receive_descriptors(order, 1, 2)
+    status = _run(_function(entries[type(job)]), work)
+    faults.point("child.job.done")
+    return status
 
 
 def _prepare(job: Job) -> None:
@@ -151,7 +159,8 @@ def _prepare(job: Job) -> None:
     if isinstance(job, ParseJob) and job.memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (job.memory, job.memory))
     if isinstance(job, TaskJob):
-        os.environ.update(job.env)
+        for name, value in job.env.items():
+            os.environ[name] = value
 
 
 def _open_log(path: str) -> int:
@@ -164,26 +173,21 @@ def _open_log(path: str) -> int:
 
 
 def _function(place: str) -> Callable[..., Any]:
-    module, _, name = place.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+    name, _, function = place.partition(":")
+    module = sys.modules.get(name) or importlib.import_module(name)
+    found: Callable[..., Any] = getattr(module, function)
+    return found
 
 
-def _run(function: Callable[..., Any], job: Job, line: Channel, received: float) -> int:
+def _run(function: Callable[..., Any], work: Work) -> int:
     try:
-        function(job, line, received=received)
-        status = 0
+        function(work.job, work.line, received=work.received)
     except SystemExit as ended:
-        status = _status(ended.code)
+        return _status(ended.code)
     except BaseException:
         traceback.print_exc()
-        status = 1
-    faults.point("child.job.done")
-    finish.run_exit_functions()
-    # What an import found counts when its processes are dead, and not before (`Charge.end_early`).
-    if status == 0 and not isinstance(job, ParseJob):
-        finish.announce(line)
-    return status
+        return 1
+    return 0
 
 
 def _status(code: object) -> int:

@@ -6,6 +6,7 @@ same whatever the locale says. Text that UTF-8 cannot write is escaped, not an e
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
@@ -31,19 +32,25 @@ class LineFormatter(logging.Formatter):
 _formatter: Final = LineFormatter()
 
 
-class _AtOnce(io.BufferedWriter):
-    """Writes what it is given before it returns.
+class _AtOnce(io.FileIO):
+    """Writes what it is given before it returns, all of it.
 
     A process that is killed loses no half line that it has printed, and who follows its log sees a
     progress bar that never ends its line. A raw file would write less than it is given when a
-    signal interrupts it, and text streams do not look.
+    signal interrupts it, and text streams do not look. One with a buffer refuses a signal handler
+    that prints when it has interrupted a `print`.
     """
 
     def write(self, data: ReadableBuffer, /) -> int:
         """The number of bytes, which is all of them."""
-        written = super().write(data)
-        self.flush()
-        return written
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        while rest:
+            written = super().write(rest)
+            if written is None:
+                raise BlockingIOError(errno.EAGAIN, "the output takes no more", size - len(rest))
+            rest = rest[written:]
+        return size
 
 
 def open_ahead() -> None:
@@ -73,7 +80,7 @@ def _open_outputs() -> None:
         kept = os.dup(descriptor)
         os.dup2(writer, descriptor)
         stream = io.TextIOWrapper(
-            _AtOnce(io.FileIO(descriptor, "w", closefd=False)),
+            _AtOnce(descriptor, "w", closefd=False),
             encoding="utf-8",
             errors="backslashreplace",
             newline="\n",

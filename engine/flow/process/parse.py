@@ -14,7 +14,6 @@ from flow.authoring import runtime
 from flow.authoring.dag import DAG
 from flow.authoring.serialise import to_spec
 from flow.errors import FlowError, ProtocolError
-from flow.graph import encode
 from flow.process import ahead, import_limits, nearest, output, trace
 from flow.process.deeds import observing
 from flow.process.import_record import recording
@@ -24,6 +23,9 @@ from flow.process.load import load_file
 from flow.process.messages import Parsed
 
 _MOST_WARNINGS: Final = 50
+
+_encoder: Final = msgspec.json.Encoder()
+"""Not canonical: the supervisor believes nothing of it, and encodes what it has checked itself."""
 
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
@@ -59,7 +61,7 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
         warnings.simplefilter("default")
         try:
             for dag, made in load_file(job.file, job.root, job.timezone).collection:
-                specs.append(encode(to_spec(dag)))
+                specs.append(_encoder.encode(to_spec(dag)))
                 lines.append(made)
                 dags.append(dag)
         except BaseException as raised:

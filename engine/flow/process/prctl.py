@@ -24,6 +24,11 @@ _CAPABILITY_VERSION_3: Final = 0x20080522
 _CAPABILITY_WORDS: Final = 2
 
 _libc = ctypes.CDLL(None, use_errno=True)
+# Each child of a zygote calls these: with their types told, ctypes makes no object per argument.
+_prctl_number = _libc["prctl"]
+_prctl_number.argtypes = (ctypes.c_int, *(ctypes.c_ulong,) * 4)
+_prctl_text = _libc["prctl"]
+_prctl_text.argtypes = (ctypes.c_int, ctypes.c_char_p, *(ctypes.c_ulong,) * 3)
 
 
 class _Timespec(ctypes.Structure):
@@ -54,7 +59,7 @@ def _check(result: int) -> int:
 
 
 def _prctl(option: int, argument: int) -> None:
-    _check(_libc.prctl(option, ctypes.c_ulong(argument), 0, 0, 0))
+    _check(_prctl_number(option, argument, 0, 0, 0))
 
 
 def become_subreaper() -> None:
@@ -74,7 +79,7 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
 
 def set_name(name: str) -> None:
     """Name this process, for ps and top. The kernel keeps 15 bytes."""
-    _check(_libc.prctl(_PR_SET_NAME, ctypes.c_char_p(name.encode()), 0, 0, 0))
+    _check(_prctl_text(_PR_SET_NAME, name.encode(), 0, 0, 0))
 
 
 def forbid_dump() -> None:

@@ -7,7 +7,6 @@ psycopg, typer or rich.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import sys
 from collections.abc import Iterable
@@ -51,9 +50,3 @@ def load(modules: Iterable[str]) -> None:
             importlib.import_module(name)
         except Exception as error:
             sys.stderr.write(f"flow: cannot load {name} ahead: {type(error).__name__}: {error}\n")
-
-
-def freeze() -> None:
-    """Keep the collector, here and in the children, from touching the memory that they share."""
-    gc.collect()
-    gc.freeze()

@@ -41,32 +41,16 @@ class Stop:
         self.requested = False
         self._patience = patience
         self._on_kill: Callable[[], object] | None = None
-        self._masks = threading.local()
 
     def install(self) -> None:
-        """Handle SIGTERM from now on, for the rest of the process's life. Main thread only.
+        """Handle SIGTERM from now on, until it is released. Main thread only.
 
         A fork that user code makes does not inherit the meaning: a worker of its process pool is
         told to end by SIGTERM too. There the signal gets its default action back, and is held
         back meanwhile, because Python forgets what a new fork receives before it is ready.
         """
+        _forks.guard(self._handle)
         signal.signal(signal.SIGTERM, self._handle)
-        os.register_at_fork(
-            before=self._hold_back,
-            after_in_parent=self._let_through,
-            after_in_child=self._forget,
-        )
-
-    def _hold_back(self) -> None:
-        self._masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-
-    def _let_through(self) -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._masks.before)
-
-    def _forget(self) -> None:
-        if signal.getsignal(signal.SIGTERM) == self._handle:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        self._let_through()
 
     @contextmanager
     def killing(self, on_kill: Callable[[], object]) -> Iterator[None]:
@@ -80,6 +64,7 @@ class Stop:
     def release(self) -> None:
         """From now on SIGTERM ends the process at once: its work is done and told."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _forks.leave()
 
     def check(self) -> None:
         """Raise `Stopped` if a stop was asked for and user code has swallowed it."""
@@ -109,6 +94,54 @@ class Stop:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+
+
+class _Forks:
+    """What forks of this process do about SIGTERM, as long as it is handled.
+
+    Python never forgets a function that is to be called at forks, so there is one set of them.
+    """
+
+    def __init__(self) -> None:
+        self._registered = False
+        self._handler: Callable[..., object] | None = None
+        self._masks: dict[int, set[int | signal.Signals]] = {}
+        """The mask of each thread that forks just now."""
+
+    def guard(self, handler: Callable[..., object]) -> None:
+        """Keep the handler out of forks from now on."""
+        self._handler = handler
+        if not self._registered:
+            self._registered = True
+            os.register_at_fork(
+                before=self._hold_back,
+                after_in_parent=self._let_through,
+                after_in_child=self._forget,
+            )
+
+    def leave(self) -> None:
+        """Let forks be: nothing is handled any more."""
+        self._handler = None
+
+    def _hold_back(self) -> None:
+        if self._handler is not None:
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            self._masks[threading.get_ident()] = before
+
+    def _let_through(self) -> None:
+        before = self._masks.pop(threading.get_ident(), None)
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _forget(self) -> None:
+        handler, self._handler = self._handler, None
+        if handler is not None and signal.getsignal(signal.SIGTERM) == handler:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._let_through()
+        self._masks.clear()
+
+
+_forks: Final = _Forks()
 
 
 def _raise_too_long(number: int, frame: FrameType | None) -> NoReturn:

@@ -40,6 +40,11 @@ _MAX_DESCRIPTORS: Final = 4
 
 _DESCRIPTOR_SIZE: Final = array("i").itemsize
 
+# As numbers: each child and each turn of the zygote ask, and an enumeration takes a dozen calls.
+_DESCRIPTORS: Final = (int(socket.SOL_SOCKET), int(socket.SCM_RIGHTS))
+_CLOSE_ON_EXEC: Final = int(socket.MSG_CMSG_CLOEXEC)
+_TRUNCATED: Final = int(socket.MSG_CTRUNC)
+
 _encoder = msgspec.msgpack.Encoder()
 
 M = TypeVar("M", bound=Message)
@@ -86,13 +91,13 @@ def receive_descriptors(
     there was no room. (`socket.recv_fds` ignores its flags, so its descriptors survive an exec.)
     """
     data, ancillary, flags, _ = end.recvmsg(
-        size, socket.CMSG_SPACE(room * _DESCRIPTOR_SIZE), socket.MSG_CMSG_CLOEXEC
+        size, socket.CMSG_SPACE(room * _DESCRIPTOR_SIZE), _CLOSE_ON_EXEC
     )
     descriptors = array("i")
     for level, kind, content in ancillary:
-        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+        if (level, kind) == _DESCRIPTORS:
             descriptors.frombytes(content[: len(content) - len(content) % _DESCRIPTOR_SIZE])
-    return data, descriptors, bool(flags & socket.MSG_CTRUNC)
+    return data, descriptors, bool(flags & _TRUNCATED)
 
 
 def frame(data: bytearray | memoryview, start: int, limit: int) -> tuple[int, int] | None:

@@ -27,7 +27,7 @@ import msgspec
 
 from flow import faults
 from flow.errors import ProtocolError
-from flow.process import child, output, prctl, preload
+from flow.process import child, heap, output, prctl, preload
 from flow.process.alarm import Alarm
 from flow.process.cgroup import TryGroups
 from flow.process.family import Family
@@ -192,7 +192,7 @@ def main(
     output.open_ahead()
     preload.load([*modules, *sorted(child.modules(entries))])
     rehearse()
-    preload.freeze()
+    heap.settle()
     Zygote(socket.socket(fileno=control), spare, limit, entries, groups).run()
 
 
