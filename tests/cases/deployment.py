@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import services
 from cases import marker_file
 from cases.marker_file import Mark
 from flow.embedded import Server
@@ -259,6 +260,8 @@ class Deployment:
             if role.process.poll() is None:
                 role.kill()
         wait_until(lambda: not self._kill_rest(), "the end of the killed processes")
+        if self.embedded.data.exists():
+            services.note(services.postgres_of(self.embedded.data))
         self.embedded.stop()
         elsewhere = self.embedded.socket_directory
         shutil.rmtree(self.folder)

@@ -172,7 +172,7 @@ def test_exit_and_reason_are_shown(ran: Ran, task_id: str) -> None:
 def test_every_end_is_seen_soon(ran: Ran, task_id: str) -> None:
     found = ran.the_try(task_id)
     began, ended = (datetime.fromisoformat(found[key]) for key in ("started_at", "ended_at"))
-    assert (ended - began).total_seconds() < limit(10)
+    assert (ended - began).total_seconds() < limit(30)
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,14 @@ def size(role: Role) -> int:
 
 def below(role: Role) -> list[str]:
     """What runs below a role, by command."""
-    found = psutil.Process(role.process.pid).children(recursive=True)
-    return [" ".join(one.cmdline()) for one in found if one.status() != psutil.STATUS_ZOMBIE]
+    found = []
+    for one in psutil.Process(role.process.pid).children(recursive=True):
+        try:
+            if one.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(one.cmdline()))
+        except psutil.NoSuchProcess:
+            pass  # it has ended
+    return found
 
 
 def printing(role: Role) -> list[int]:

@@ -315,9 +315,7 @@ def test_the_sweep_finds_lost_admissions_of_an_unlimited_pool(world: World) -> N
     assert world.runs("d") == ["success"]
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(

@@ -39,7 +39,6 @@ def test_store_and_decision_do_as_the_reference_says(
             settings=settings(
                 LONG if EXAMPLES else OF_CI,
                 database=None,
-                deadline=None,
                 suppress_health_check=list(HealthCheck),
             ),
         )
