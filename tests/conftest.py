@@ -17,7 +17,8 @@ for _name in list(os.environ):
     if _name.startswith("PG") or (_name.startswith("FLOW_") and not _name.startswith("FLOW_TEST_")):
         del os.environ[_name]
 
-from leaks import Session  # noqa: E402 - they, too, are to see the clean environment
+import prepared_home  # noqa: E402 - they, too, are to see the clean environment
+from leaks import Session  # noqa: E402
 from pgbouncer import pooler  # noqa: E402, F401 - a fixture for everybody
 from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
     connection,
@@ -74,6 +75,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the counts; fail the session that leaves processes behind, now that it is over."""
     _stop_server(session)
+    prepared_home.forget()
     config = session.config
     mine = config.stash.get(_SESSION, None)
     if mine is None or config.option.collectonly:

@@ -101,6 +101,7 @@ HOSTILE = {
 """Text, what the error says, and the line that it names."""
 HANGING = [f"hangs_{number}" for number in range(4)]
 """Twice as many as there are processes."""
+HANG = "import time\nwhile True:\n    time.sleep(9999)\n"
 HARMLESS = {
     "floods": "for _ in range(200):\n    print('x' * 1_000_000)\nprint('the end')",
     "closes": "import os\nos.close(0)\nos.close(1)\nos.close(2)",
@@ -189,7 +190,7 @@ def test_good_files_are_parsed_in_time_whatever_the_others_do(
 ) -> None:
     before = size(parser)
     for name in HANGING:
-        deployment.write(f"{name}.py", "while True:\n    pass\n")
+        deployment.write(f"{name}.py", HANG)
     for name, (text, _, _) in HOSTILE.items():
         deployment.write(f"{name}.py", text)
     for name, extra in HARMLESS.items():
