@@ -7,11 +7,15 @@ The environment is cleaned when this file is imported, before any test module re
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Whoever starts pytest in the background may ignore it, and every process of a test would, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 for _name in list(os.environ):
     if _name.startswith("PG") or (_name.startswith("FLOW_") and not _name.startswith("FLOW_TEST_")):

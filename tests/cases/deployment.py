@@ -28,6 +28,7 @@ import services
 from cases import marker_file
 from cases.marker_file import Mark
 from flow.embedded import Server
+from flow.errors import DatabaseError
 from flow.store.connect import connect
 from leaks import has_variable
 from waiting import limit, wait_until
@@ -274,7 +275,7 @@ class Deployment:
         try:
             with connect(dsn, name="case") as conn:
                 row = conn.execute(question, values).fetchone()
-        except psycopg.Error:
+        except (DatabaseError, psycopg.Error):
             return False  # there is none yet, or none for now
         return row is not None and bool(row[0])
 

@@ -59,6 +59,20 @@ def test_a_child_starts_without_ties(watched: Any, monkeypatch: pytest.MonkeyPat
     assert not loaded & {"sqlalchemy", "psycopg", "typer", "rich", "textual"}
 
 
+def test_a_child_heeds_signals_that_its_role_ignores(make_host: Callable[..., Any]) -> None:
+    """A shell lets what it starts in the background ignore SIGINT."""
+    ignored = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.SIG_IGN) for number in ignored]
+    try:
+        watched = make_host()
+    finally:
+        for number, handler in zip(ignored, before, strict=True):
+            signal.signal(number, handler)
+    seen = watched.value_of(watched.start("circumstances"))
+    assert seen["interrupt"] == str(signal.default_int_handler)
+    assert seen["term"] == str(signal.SIG_DFL)
+
+
 def test_secrets_stay_with_the_role(
     make_host: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
