@@ -59,8 +59,8 @@ BREAKS = [
     ),
 ]
 
-TIMEOUT = 4.0 + PATIENCE
-"""Seconds that an import may take here."""
+TIMEOUT = 1.0 + 4.0 * PATIENCE
+"""Seconds that an import may take here; on a busy machine a flood needs some of them."""
 MEMORY = 1 << 30
 
 DAG = """
@@ -208,18 +208,24 @@ def test_good_files_are_parsed_in_time_whatever_the_others_do(
     def told() -> bool:
         return not expected - set(errors(deployment))
 
-    wait_until(told, "an error of each", seconds=120, pause=0.5)
+    wait_until(told, "an error of each", seconds=240, pause=0.5)
     assert set(errors(deployment)) == expected
     assert parser.process.poll() is None
     assert present(deployment) == {"good", "turned", *HARMLESS}
     assert size(parser) - before < 100 << 20
 
 
-@pytest.mark.usefixtures("parser")
+@pytest.fixture(scope="module")
+def told(deployment: Deployment, parser: Role) -> dict[str, dict[str, Any]]:
+    """The import errors when all have been told."""
+    assert parser.process.poll() is None
+    return errors(deployment)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
-def test_the_error_says_how_it_ended_and_where(deployment: Deployment, name: str) -> None:
+def test_the_error_says_how_it_ended_and_where(told: dict[str, dict[str, Any]], name: str) -> None:
     _, says, line = HOSTILE[name]
-    found = errors(deployment)[name]
+    found = told[name]
     assert re.search(says, found["error"]), found["error"]
     assert "\n" not in found["error"]
     if line is not None:

@@ -12,8 +12,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import prepared_home
 from embedded.servers import eventually, execute, kill_hard, postmaster_of, query
 from flow.embedded import Server, pidfile, postmaster
+
+
+@pytest.fixture
+def server(home: Path) -> Server:
+    """A server whose data have been made before: here is only what comes after that."""
+    prepared_home.copy_to(home)
+    return Server(home)
 
 
 def test_committed_rows_outlive_a_killed_server(home: Path, programs: Path | None) -> None:
