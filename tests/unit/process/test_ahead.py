@@ -183,12 +183,15 @@ def test_one_that_never_answers_is_interrupted(
 ) -> None:
     if how == "loop":  # however little of a busy processor it gets
         monkeypatch.setattr(ahead, "_REAL", 1_000.0)
+        monkeypatch.setattr(ahead, "SECONDS_OF_FILE", 300.0)
 
     class Hangs(Hourly):
         def next_dagrun_info(self, **_):
             while True:
                 try:
-                    time.sleep(60 if how == "sleep" else 0)
+                    while how == "loop":
+                        pass
+                    time.sleep(60)
                 except Exception:
                     pass
 
