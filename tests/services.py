@@ -1,8 +1,8 @@
 """Which real services the tests of a session ran on, and the count of several sessions.
 
-A test counts for a PostgreSQL when one of its fixtures is an embedded server, or has one as its
-`embedded`, and for whatever a fixture names as its `service`. With FLOW_TEST_SUMMARY in the
-environment each session appends its counts to that file:
+A test counts for a PostgreSQL when one of its fixtures is an embedded server or has one, by itself
+or in its deployment, for whatever a fixture names as its `service`, and for what was noted while it
+ran. With FLOW_TEST_SUMMARY in the environment each session appends its counts to that file:
 
     python tests/services.py FILE     print what all sessions in the file add up to
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ import pytest
 PROPERTY = "service"
 """Under this name a report carries the services of its test."""
 _OUTCOMES = ("passed", "failed", "skipped", "retried")
+_noted: set[str] = set()
 
 
 class Counts:
@@ -46,21 +47,54 @@ class Counts:
             collected.write(json.dumps([self.outcomes, self.services]) + "\n")
 
 
+def note(service: str) -> None:
+    """Let the test that runs count for a service that none of its fixtures has."""
+    _noted.add(service)
+
+
+def noted() -> set[str]:
+    """What was noted since the last call."""
+    found = set(_noted)
+    _noted.clear()
+    return found
+
+
 def services_of(fixtures: Mapping[str, object]) -> set[str]:
     """The services behind a test's fixtures, like `PostgreSQL 18`."""
-    return {name for value in fixtures.values() if (name := _service(value)) is not None}
+    parts = (part for fixture in fixtures.values() for part in _parts(fixture))
+    return {name for part in parts if (name := _service(part)) is not None}
 
 
-def _service(fixture: object) -> str | None:
+def postgres_of(data: Path) -> str:
+    """The service that a server with this data is."""
+    return f"PostgreSQL {(data / 'PG_VERSION').read_text().strip()}"
+
+
+def postgres_found() -> str:
+    """The service that a server is which the product makes by itself."""
+    from flow.embedded import binaries
+
+    return f"PostgreSQL {binaries.find().major}"
+
+
+def _parts(fixture: object) -> Iterator[object]:
+    yield fixture
+    if isinstance(fixture, tuple):
+        yield from fixture
+    else:
+        yield getattr(fixture, "deployment", None)
+
+
+def _service(part: object) -> str | None:
     from flow.embedded import Server
 
-    named = getattr(fixture, "service", None)
+    named = getattr(part, "service", None)
     if isinstance(named, str):
         return named
-    server = getattr(fixture, "embedded", fixture)
+    server = getattr(part, "embedded", part)
     if not isinstance(server, Server) or not server.running():
         return None
-    return f"PostgreSQL {(server.data / 'PG_VERSION').read_text().strip()}"
+    return postgres_of(server.data)
 
 
 def add_up(lines: Iterable[str]) -> list[str]:

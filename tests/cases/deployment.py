@@ -21,9 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import psycopg
+
+import prepared_home
+import services
 from cases import marker_file
 from cases.marker_file import Mark
 from flow.embedded import Server
+from flow.errors import DatabaseError
+from flow.store.connect import connect
 from leaks import has_variable
 from waiting import limit, wait_until
 
@@ -32,9 +38,14 @@ INSIDE: Final = Path(__file__).with_name("inside")
 MARKER: Final = "CASE_DEPLOYMENT"
 """Variable that every process of a deployment inherits, whatever becomes of it."""
 OVER: Final = frozenset({"success", "failed"})
-_POLL: Final = 0.25
-"""Seconds between two runs of a verb that is asked until the answer fits."""
+_POLL: Final = 0.1
+"""Seconds between two looks at what the database says."""
 _VERB_LIMIT: Final = 120.0
+_REGISTERED: Final = """
+select count(distinct role) = %s from process where role = any(%s) and ended_at is null
+"""
+_STORED: Final = "select count(*) = %s from dag where dag_id = any(%s) and present"
+_ENDED: Final = "select state = any(%s) from run where dag_id = %s and run_id = %s"
 
 
 @dataclass(frozen=True)
@@ -181,6 +192,8 @@ class Deployment:
         def there() -> bool:
             if watched is not None and watched.process.poll() is not None:
                 raise AssertionError(f"flow {watched.name} has ended:\n{watched.text()}")
+            if not self._holds(_REGISTERED, len(set(names)), list(names)):
+                return False
             # Exit 1 says that something is wrong, 5 that there is no database yet.
             done = self.flow("status", "-o", "json")
             if done.code not in (0, 1):
@@ -210,6 +223,8 @@ class Deployment:
         """Wait until the parser has stored these DAGs."""
 
         def there() -> bool:
+            if not self._holds(_STORED, len(set(dag_ids)), list(dag_ids)):
+                return False
             return set(dag_ids) <= {dag["dag_id"] for dag in self.ask("dags", "list", "--all")}
 
         wait_until(there, f"the DAGs {', '.join(dag_ids)}", pause=_POLL)
@@ -227,6 +242,8 @@ class Deployment:
         """Wait for the end of a run; the run."""
 
         def over() -> dict[str, Any] | None:
+            if not self._holds(_ENDED, list(OVER), dag_id, run_id):
+                return None
             found: dict[str, Any] = self.ask("runs", "show", "--", dag_id, run_id)
             return found if found["state"] in OVER else None
 
@@ -251,6 +268,17 @@ class Deployment:
         numbers = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
         return [pid for pid in numbers if has_variable(pid, MARKER, self.name)]
 
+    def _holds(self, question: str, *values: object) -> bool:
+        """What the database says: when it is time to ask the command, which takes a processor
+        longer. What counts is the command's answer."""
+        dsn = os.environ.get("FLOW_DATABASE_URL") or self.embedded.dsn
+        try:
+            with connect(dsn, name="case") as conn:
+                row = conn.execute(question, values).fetchone()
+        except (DatabaseError, psycopg.Error):
+            return False  # there is none yet, or none for now
+        return row is not None and bool(row[0])
+
     # ── the end ──────────────────────────────────────────────────────────────────────────────────
 
     def tear_down(self) -> None:
@@ -259,6 +287,8 @@ class Deployment:
             if role.process.poll() is None:
                 role.kill()
         wait_until(lambda: not self._kill_rest(), "the end of the killed processes")
+        if self.embedded.data.exists():
+            services.note(services.postgres_of(self.embedded.data))
         self.embedded.stop()
         elsewhere = self.embedded.socket_directory
         shutil.rmtree(self.folder)
@@ -276,10 +306,13 @@ class Deployment:
 
 
 @contextmanager
-def deployed(settings: Mapping[str, object] | None = None) -> Iterator[Deployment]:
+def deployed(
+    settings: Mapping[str, object] | None = None, *, prepared: bool = True
+) -> Iterator[Deployment]:
     """A deployment with `settings` in its flow.toml ({"worker.heartbeat": 0.5}); nothing runs yet.
 
-    Ends everything in it, whatever happened.
+    Its home is `prepared` with a migrated database, or does not exist. Ends everything in it,
+    whatever happened.
     """
     # Short, for the name of the database's socket, and open, for the server's own account.
     folder = Path(tempfile.mkdtemp(prefix="fc-", dir="/tmp"))
@@ -288,6 +321,8 @@ def deployed(settings: Mapping[str, object] | None = None) -> Iterator[Deploymen
     try:
         deployment.dags.mkdir(parents=True)
         (folder / "m").mkdir()
+        if prepared:
+            prepared_home.copy_to(deployment.home)
         given = {"dags.folders": ["dags"], "dags.paused_at_creation": False, **(settings or {})}
         (deployment.project / "flow.toml").write_text(_toml(given), encoding="utf-8")
         yield deployment

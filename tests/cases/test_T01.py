@@ -17,7 +17,7 @@ import pytest
 
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
-from cases.scheduled import Interval, coming, intervals, moment, runs, schedule
+from cases.scheduled import Interval, by_dag, coming, intervals, moment, schedule
 
 NEEDS: list[str] = []
 
@@ -100,24 +100,28 @@ def deployment() -> Iterator[Deployment]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def made_runs(deployment: Deployment) -> dict[str, list[Interval]]:
+    """The intervals of all runs, by DAG."""
+    return {dag_id: intervals(found) for dag_id, found in by_dag(deployment).items()}
+
+
 @pytest.mark.parametrize("name", CHANGES)
-def test_they_were_foretold(deployment: Deployment, name: str) -> None:
+def test_they_were_foretold(
+    deployment: Deployment, made_runs: dict[str, list[Interval]], name: str
+) -> None:
     change = CHANGES[name]
     start = (change.day - 2 * DAY).isoformat()
-    found = made_runs(deployment, name)
+    found = made_runs[name]
     assert coming(deployment, name, "--from", start, "-n", "5") == found[:5]
     assert coming(deployment, name, "--from", start, "-n", "40") == found
 
 
-def made_runs(deployment: Deployment, dag_id: str) -> list[Interval]:
-    return intervals(runs(deployment, dag_id))
-
-
 @pytest.mark.parametrize("name", CHANGES)
-def test_each_local_day_has_one_run(deployment: Deployment, name: str) -> None:
+def test_each_local_day_has_one_run(made_runs: dict[str, list[Interval]], name: str) -> None:
     change = CHANGES[name]
     zone = ZoneInfo(change.zone)
-    found = made_runs(deployment, name)
+    found = made_runs[name]
     # From two days before the change to the end date, which is the first moment of its day.
     days = [change.day + number * DAY for number in range(-2, 4 if change.at == "00:00" else 3)]
     assert [start.astimezone(zone).date() for start, _ in found] == days
@@ -132,9 +136,9 @@ def test_each_local_day_has_one_run(deployment: Deployment, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_distance_is_a_distance(deployment: Deployment, name: str) -> None:
+def test_a_distance_is_a_distance(made_runs: dict[str, list[Interval]], name: str) -> None:
     change = CHANGES[name]
-    found = made_runs(deployment, f"delta_{name}")
+    found = made_runs[f"delta_{name}"]
     first = datetime.combine(change.day - 2 * DAY, datetime.min.time(), ZoneInfo(change.zone))
     assert found[0][0] == first
     assert {end - start for start, end in found} == {DAY}

@@ -129,6 +129,13 @@ def wait_for(deployment: Deployment, dag_id: str, run_id: str, event: str) -> No
     wait_until(lambda: event in events(deployment, dag_id, run_id), f"{event} of {run_id}")
 
 
+def wait_for_state(deployment: Deployment, dag_id: str, run_id: str, state: str) -> None:
+    """Wait until t1 of a run is in a state."""
+    wait_until(
+        lambda: deployment.states(dag_id, run_id)["t1"] == state, f"t1 of {run_id} to be {state}"
+    )
+
+
 def why(deployment: Deployment, dag_id: str, run_id: str) -> list[tuple[str, str]]:
     """Why t2 of a run waits."""
     answer = deployment.ask("why", "--", dag_id, run_id, "t2")
@@ -160,9 +167,7 @@ def test_a_skip_overtakes_or_waits_as_the_task_says(deployment: Deployment, dag_
         assert deployment.wait_for_run(dag_id, three)["state"] == "success"
         assert deployment.states(dag_id, one)["t2"] == "running"
     else:
-        wait_until(
-            lambda: deployment.states(dag_id, two)["t1"] == "skipped", "the skip of the second run"
-        )
+        wait_for_state(deployment, dag_id, two, "skipped")
         assert deployment.states(dag_id, two)["t2"] == "none"
         assert deployment.states(dag_id, three)["t2"] == "none"
         assert why(deployment, dag_id, two) == [
@@ -186,8 +191,8 @@ def test_a_failure_blocks_and_says_so_until_it_is_repaired(deployment: Deploymen
     assert deployment.wait_for_run("waiting", one)["state"] == "failed"
     ad_hoc = deployment.run("waiting")  # waits for nobody, and nobody waits for it
     assert deployment.wait_for_run("waiting", ad_hoc)["state"] == "success"
-    for run_id in (two, three):
-        wait_for(deployment, "waiting", run_id, "t1")
+    for run_id, state in ((two, "skipped"), (three, "success")):
+        wait_for_state(deployment, "waiting", run_id, state)
         assert deployment.states("waiting", run_id)["t2"] == "none"
         assert deployment.ask("runs", "show", "--", "waiting", run_id)["state"] == "running"
     assert why(deployment, "waiting", two) == [

@@ -46,7 +46,7 @@ BREAKS = [
 
 SETTINGS = {
     "worker.heartbeat": 0.5,
-    "worker.lost_after": 5,
+    "worker.lost_after": 60,
     "scheduler.sweep_interval": 1,
     "scheduler.poll_interval": 0.5,
 }

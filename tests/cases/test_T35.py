@@ -18,7 +18,7 @@ from cases import marker_file
 from cases.breaks import Break
 from cases.deployment import Deployment, Role, deployed
 from cases.steady import check_log, faults_of
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 NEEDS: list[str] = []
 
@@ -47,7 +47,7 @@ POINTS = [
 ]
 SETTINGS = {
     "worker.heartbeat": 0.5,
-    "worker.lost_after": 5,
+    "worker.lost_after": 4 + PATIENCE,
     "scheduler.sweep_interval": 1,
     "scheduler.poll_interval": 0.5,
 }

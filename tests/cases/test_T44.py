@@ -175,7 +175,7 @@ def test_limits_end_everything(ran: Ran) -> None:
 def test_it_ends_in_time(ran: Ran, task_id: str) -> None:
     one = ran.the_try(task_id)
     began, ended = (datetime.fromisoformat(one[key]) for key in ("started_at", "ended_at"))
-    assert TIMEOUT <= (ended - began).total_seconds() <= TIMEOUT + GRACE + limit(5)
+    assert TIMEOUT <= (ended - began).total_seconds() <= TIMEOUT + GRACE + limit(20)
     assert one["reason"].startswith("execution_timeout")
 
 

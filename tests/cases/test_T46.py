@@ -59,8 +59,8 @@ BREAKS = [
     ),
 ]
 
-TIMEOUT = 4.0 + PATIENCE
-"""Seconds that an import may take here."""
+TIMEOUT = 1.0 + 4.0 * PATIENCE
+"""Seconds that an import may take here; on a busy machine a flood needs some of them."""
 MEMORY = 1 << 30
 
 DAG = """
@@ -101,6 +101,7 @@ HOSTILE = {
 """Text, what the error says, and the line that it names."""
 HANGING = [f"hangs_{number}" for number in range(4)]
 """Twice as many as there are processes."""
+HANG = "import time\nwhile True:\n    time.sleep(9999)\n"
 HARMLESS = {
     "floods": "for _ in range(200):\n    print('x' * 1_000_000)\nprint('the end')",
     "closes": "import os\nos.close(0)\nos.close(1)\nos.close(2)",
@@ -152,8 +153,14 @@ def size(role: Role) -> int:
 
 def below(role: Role) -> list[str]:
     """What runs below a role, by command."""
-    found = psutil.Process(role.process.pid).children(recursive=True)
-    return [" ".join(one.cmdline()) for one in found if one.status() != psutil.STATUS_ZOMBIE]
+    found = []
+    for one in psutil.Process(role.process.pid).children(recursive=True):
+        try:
+            if one.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(one.cmdline()))
+        except psutil.NoSuchProcess:
+            pass  # it has ended
+    return found
 
 
 def printing(role: Role) -> list[int]:
@@ -183,7 +190,7 @@ def test_good_files_are_parsed_in_time_whatever_the_others_do(
 ) -> None:
     before = size(parser)
     for name in HANGING:
-        deployment.write(f"{name}.py", "while True:\n    pass\n")
+        deployment.write(f"{name}.py", HANG)
     for name, (text, _, _) in HOSTILE.items():
         deployment.write(f"{name}.py", text)
     for name, extra in HARMLESS.items():
@@ -201,18 +208,24 @@ def test_good_files_are_parsed_in_time_whatever_the_others_do(
     def told() -> bool:
         return not expected - set(errors(deployment))
 
-    wait_until(told, "an error of each", seconds=120, pause=0.5)
+    wait_until(told, "an error of each", seconds=240, pause=0.5)
     assert set(errors(deployment)) == expected
     assert parser.process.poll() is None
     assert present(deployment) == {"good", "turned", *HARMLESS}
     assert size(parser) - before < 100 << 20
 
 
-@pytest.mark.usefixtures("parser")
+@pytest.fixture(scope="module")
+def told(deployment: Deployment, parser: Role) -> dict[str, dict[str, Any]]:
+    """The import errors when all have been told."""
+    assert parser.process.poll() is None
+    return errors(deployment)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
-def test_the_error_says_how_it_ended_and_where(deployment: Deployment, name: str) -> None:
+def test_the_error_says_how_it_ended_and_where(told: dict[str, dict[str, Any]], name: str) -> None:
     _, says, line = HOSTILE[name]
-    found = errors(deployment)[name]
+    found = told[name]
     assert re.search(says, found["error"]), found["error"]
     assert "\n" not in found["error"]
     if line is not None:

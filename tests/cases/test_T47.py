@@ -126,37 +126,44 @@ def deployment() -> Iterator[Deployment]:
         yield made
 
 
-def errors(deployment: Deployment) -> dict[str, dict[str, object]]:
+Errors = dict[str, dict[str, object]]
+
+
+def errors(deployment: Deployment) -> Errors:
     """The import errors by the stem of their files."""
     found = deployment.ask("dags", "errors", "--all")
     return {one["file"].rpartition("/")[2].removesuffix(".py"): one for one in found}
 
 
+@pytest.fixture(scope="module")
+def told(deployment: Deployment) -> Errors:
+    """The import errors before anything is mended."""
+    return errors(deployment)
+
+
 @pytest.mark.parametrize("name", MISTAKES)
-def test_the_error_says_what_and_where(deployment: Deployment, name: str) -> None:
-    mistake, found = MISTAKES[name], errors(deployment)[name]
+def test_the_error_says_what_and_where(told: Errors, name: str) -> None:
+    mistake, found = MISTAKES[name], told[name]
     for piece in mistake.says:
         assert piece in str(found["error"])
     if mistake.line is not None:
         assert found["line"] == mistake.line
 
 
-def test_a_task_without_a_dag_is_an_error(deployment: Deployment) -> None:
-    found = str(errors(deployment)["orphan"]["error"])
+def test_a_task_without_a_dag_is_an_error(told: Errors) -> None:
+    found = str(told["orphan"]["error"])
     assert "'lost'" in found and "orphan.py:2" in found
 
 
-def test_modules_that_import_each_other_show_the_first_cause(deployment: Deployment) -> None:
-    found = str(errors(deployment)["circle"]["error"])
+def test_modules_that_import_each_other_show_the_first_cause(told: Errors) -> None:
+    found = str(told["circle"]["error"])
     assert "ImportError" in found and "circular import" in found and "'there'" in found
     assert "the circle is circle.py:1 → other.py:1 → circle.py:1" in found
 
 
 @pytest.mark.parametrize("name", RING)
-def test_an_error_behind_a_circle_is_told_with_its_own_place(
-    deployment: Deployment, name: str
-) -> None:
-    found = errors(deployment)[name]
+def test_an_error_behind_a_circle_is_told_with_its_own_place(told: Errors, name: str) -> None:
+    found = told[name]
     assert str(found["error"]).startswith("ModuleNotFoundError: No module named 'not_there_at_all'")
     assert found["line"] == (3 if name == "ring_c" else 1)
     assert name == "ring_c" or "ring_c.py:3)" in str(found["error"])

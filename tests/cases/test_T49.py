@@ -65,7 +65,7 @@ DAG = """
 
 @pytest.fixture(scope="module")
 def deployment() -> Iterator[Deployment]:
-    with deployed({"worker.slots": 4}) as made:
+    with deployed({"worker.slots": 4}, prepared=False) as made:
         made.write("legal.py", DAG.format(names=LEGAL))
         for file, name in REFUSED.items():
             made.write(f"{file}.py", DAG.format(names=[name]))

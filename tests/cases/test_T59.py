@@ -161,7 +161,7 @@ AT_A_TIME = 3
 @pytest.fixture(scope="module")
 def empty() -> Iterator[Deployment]:
     """A deployment with a database and nothing in it."""
-    with deployed({"worker.slots": 2, "parse.interval": 0.5}) as made:
+    with deployed({"worker.slots": 2, "parse.interval": 0.5}, prepared=False) as made:
         assert made.flow("db", "migrate").code == 0
         yield made
 

@@ -20,7 +20,7 @@ from waiting import wait_until
 GRACE = 2.0
 SETTINGS = {"worker.slots": 8, "worker.kill_grace": GRACE, "worker.heartbeat": 1}
 DAG = """
-    import os, signal
+    import os, signal, time
     from datetime import timedelta
     from flow import BaseOperator, DAG, get_current_context, task
     from marks import mark, stay
@@ -54,7 +54,7 @@ DAG = """
             def fails():
                 started = lambda name: is_there(dag_id + name)
                 while not (is_there("again") or started("_deaf") and started("_polite")):
-                    pass
+                    time.sleep(0.02)
                 if not is_there("again"):
                     raise RuntimeError("for once")
 

@@ -42,6 +42,7 @@ SETTINGS = {"worker.heartbeat": 1, "worker.lost_after": 60, "scheduler.sweep_int
 RUNS = 16
 STEPS = ("first", "left", "right", "last")
 DAG = """
+    import os
     from flow import DAG, get_current_context, task
     from marks import stay
 
@@ -58,7 +59,14 @@ DAG = """
         def make(name):
             @task(task_id=name)
             def step():
-                stay(0.4, name + "." + get_current_context()["run_id"])
+                context = get_current_context()
+                # Half of the work is left for the next primary, however long it takes to come.
+                late = context["ts"] >= "2026-03-01T00:08"
+                stay(
+                    600 if late else 0.4,
+                    name + "." + context["run_id"],
+                    until=lambda: late and os.path.exists(os.environ["CASE_MARKS"] + "/over"),
+                )
 
             return step()
 
@@ -90,18 +98,21 @@ def test_a_promoted_replica_has_all_that_counts(pair: Pair, deployment: Deployme
     wait_until(lambda: ended(deployment) >= RUNS, "the midst of the work")
     named = {run["run_id"] for run in deployment.ask("runs", "list", "--all", "busy")}
     pair.fail_over()
-    assert ended(deployment) < RUNS * len(STEPS), "all was over before"
+    assert ended(deployment) <= RUNS * len(STEPS) // 2
+    (deployment.folder / "m" / "over").touch()
     run_ids = wait_until(lambda: all_over(deployment), "the end of all runs", seconds=60, pause=0.5)
     assert named <= set(run_ids)
     for run_id in run_ids:
+        tasks = {task["task_id"]: task for task in deployment.ask("tasks", "list", "busy", run_id)}
         for name in STEPS:
             [life] = marker_file.lives(deployment.marks(f"{name}.{run_id}"))
             assert (life.events[0], life.events[-1]) == ("start", "end")
-            *unheard, done = deployment.tries("busy", run_id, name)
-            assert done["state"] == "success"
-            assert done["try_number"] == life.try_number
+            assert tasks[name]["state"] == "success"
+            assert tasks[name]["try_number"] == life.try_number
             # Of a claim whose answer went down with the primary nobody has heard.
-            assert {one["state"] for one in unheard} <= {"lost"}
+            if life.try_number > 1:
+                *unheard, _ = deployment.tries("busy", run_id, name)
+                assert {one["state"] for one in unheard} == {"lost"}
     for role in deployment.roles:
         assert "the database does not answer" in role.text()
         assert "declared lost" not in role.text()

@@ -277,14 +277,19 @@ def test_stopped_within_a_transaction() -> None:
     with attacked(points, action="stop") as attack:
         for point in points:
             attack.strike(point)
-        stopped = [one for one in attack.members() if one.status() == psutil.STATUS_STOPPED]
-        assert len(stopped) == len(points)
+        stopped = wait_until(lambda: _standing(attack, len(points)), "roles that stand still")
         wait_until(lambda: _sessions_ended(attack.deployment) == len(points), "the end of sessions")
         for one in stopped:
             one.send_signal(signal.SIGCONT)
         finish(attack)
         assert attack.up.text().count("idle-in-transaction timeout") == len(points)
         assert "starting it again" not in attack.up.text(), "a role died of having been stopped"
+
+
+def _standing(attack: Attack, number: int) -> list[psutil.Process]:
+    """The members that are stopped, when they are so many."""
+    stopped = [one for one in attack.members() if _is_stopped(one)]
+    return stopped if len(stopped) == number else []
 
 
 def _sessions_ended(deployment: Deployment) -> int:

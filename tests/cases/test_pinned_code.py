@@ -8,7 +8,7 @@ import pytest
 
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 BREAKS = [
     # Nobody compares.
@@ -31,7 +31,7 @@ BREAKS = [
     ),
 ]
 
-WAIT = 3
+WAIT = 2 + PATIENCE
 """Seconds that a try waits for its code; more than its execution timeout."""
 SETTINGS = {"dags.code": "pinned", "worker.code_wait": WAIT}
 
@@ -51,7 +51,7 @@ DAG = """
             while not os.path.exists(os.path.join(os.environ["CASE_MARKS"], {dag_id!r} + ".go")):
                 time.sleep(0.05)
 
-        @task(execution_timeout=timedelta(seconds=2))
+        @task(execution_timeout=timedelta(seconds={limit}))
         def second():
             mark("second " + WORD, {dag_id!r})
 
@@ -66,7 +66,7 @@ def deployment() -> Iterator[Deployment]:
         (made.dags / ".flowignore").write_text("*_words.py\n")
         for dag_id in ("back", "given_up"):
             made.write(f"{dag_id}_words.py", OLD)
-            made.write(f"{dag_id}.py", DAG.format(dag_id=dag_id))
+            made.write(f"{dag_id}.py", DAG.format(dag_id=dag_id, limit=WAIT - 1))
         made.up()
         made.wait_for_dags("back", "given_up")
         yield made

@@ -99,7 +99,7 @@ def deployment() -> Iterator[Deployment]:
 
 
 def start_worker(deployment: Deployment) -> Role:
-    worker = deployment.start("work", "--slots", "4", "--drain-timeout", str(limit(1)))
+    worker = deployment.start("work", "--slots", "4", "--drain-timeout", str(limit(2)))
     wait_until(lambda: "ready: " in worker.text(), "the worker")
     return worker
 

@@ -15,6 +15,7 @@ from chaos.deployment import Deployment, deployed
 from chaos.member import Member
 from chaos.story import Story
 from chaos.workload import Work
+from services import note, postgres_found
 from waiting import wait_until
 
 ENDLESS = Work(
@@ -54,6 +55,7 @@ def test_supervisor_and_zygote_killed_at_once() -> None:
 
         worker.kept = True
         wait_until(is_cleared, "the end of what the try had started", pause=0.2)
+        note(postgres_found())
         story.finish(deployment)
         story.judge(deployment)
     assert story.wrong == [], story.report()
@@ -62,7 +64,10 @@ def test_supervisor_and_zygote_killed_at_once() -> None:
 def _first_try(deployment: Deployment) -> tuple[Member, int, int] | None:
     """The worker of the first try, its process, and what that has started."""
     deployment.keep()
-    task = marks.read(deployment.world / "marks")[0].pid
+    found = marks.read(deployment.world / "marks")
+    if not found:
+        return None
+    task = found[0].pid
     below = processes.children(task)
     for member in deployment.of("work"):
         if below and member.zygote is not None and task in processes.children(member.zygote):

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 import flow_cli
+from services import note, postgres_found
 
 COMMAND = [sys.executable, "-m", "flow_cli"]
 HANG = 240 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
@@ -77,6 +78,7 @@ def test_three_nights_and_a_killed_worker_come_out_right(surroundings, project, 
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
+    note(postgres_found())
     nights = json.loads(ended.stdout)
     assert [night["run"] for night in nights] == ["success"] * 3
     for night in nights:
@@ -112,6 +114,7 @@ def test_ctrl_c_leaves_nothing(surroundings, project, scratch, mark):
         said += process.stderr.read()
         code = process.wait(HANG)
     assert code == 130, said
+    note(postgres_found())
     assert "nothing of it runs any more" in said
     assert processes_below(scratch) == []
     assert list(scratch.iterdir()) == []

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from support.rehearsed import HEAD, Rehearse, Write, states, task
+from waiting import limit
 
 Run = Callable[..., Any]
 COMMAND = [sys.executable, "-m", "flow_cli"]
@@ -178,9 +179,10 @@ def test_how_a_process_ends_is_how_the_task_ends(write: Write, rehearse: Rehears
 
 
 def test_a_timeout_ends_what_ignores_sigterm(write: Write, rehearse: Rehearse) -> None:
+    seconds = limit(0.5)  # time enough to become deaf
     write(
-        """
-        @task(execution_timeout=timedelta(seconds=0.3))
+        f"""
+        @task(execution_timeout=timedelta(seconds={seconds}))
         def stubborn():
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             print("deaf", flush=True)
@@ -190,14 +192,17 @@ def test_a_timeout_ends_what_ignores_sigterm(write: Write, rehearse: Rehearse) -
     )
     result, _ = rehearse(code=1, FLOW_WORKER_KILL_GRACE="0.3")
     stubborn = task(result, "stubborn")
-    assert stubborn["reason"] == "execution_timeout: still running after 0.3 s"
+    assert stubborn["reason"] == f"execution_timeout: still running after {seconds:g} s"
     assert stubborn["tries"][0]["signal"] == signal.SIGKILL
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ("dagrun_timeout=timedelta(seconds=1)", "dagrun_timeout: the run was not over after 1 s"),
+        (
+            f"dagrun_timeout=timedelta(seconds={limit(2)})",  # time enough for the first to fail
+            f"dagrun_timeout: the run was not over after {limit(2):g} s",
+        ),
         ("fail_fast=True", "fail_fast: fails failed"),
     ],
 )

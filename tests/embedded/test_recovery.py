@@ -6,13 +6,22 @@ import os
 import shutil
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
 
+import prepared_home
 from embedded.servers import eventually, execute, kill_hard, postmaster_of, query
 from flow.embedded import Server, pidfile, postmaster
+
+
+@pytest.fixture
+def server(home: Path) -> Server:
+    """A server whose data have been made before: here is only what comes after that."""
+    prepared_home.copy_to(home)
+    return Server(home)
 
 
 def test_committed_rows_outlive_a_killed_server(home: Path, programs: Path | None) -> None:
@@ -40,19 +49,23 @@ def test_a_start_right_after_a_kill_never_attaches_to_the_dying_server(server: S
 
 
 def test_a_start_waits_for_the_killed_servers_last_processes(server: Server) -> None:
-    """One of them works on for a second; a second server beside it would ruin the data."""
+    """One of them lives on for a while; a second server beside it would ruin the data."""
     dsn = server.start()
-    busy = psycopg.connect(dsn, autocommit=True)
-    busy.pgconn.send_query(b"SELECT sum(i) FROM generate_series(1, 10000000) i")
-    backend = busy.info.backend_pid
-    active = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {backend}"
-    eventually(lambda: query(dsn, active) is True)
+    session = psycopg.connect(dsn, autocommit=True)
+    backend = session.info.backend_pid
+    os.kill(backend, signal.SIGSTOP)
     kill_hard(server)
-    server.start()
+    with ThreadPoolExecutor(1) as threads:
+        starting = threads.submit(server.start)
+        try:
+            eventually(lambda: "is still in use" in server.log_path.read_text())
+            assert not starting.done()
+        finally:
+            os.kill(backend, signal.SIGCONT)
+        assert starting.result() == dsn
     assert not _lives(backend)
-    assert "is still in use" in server.log_path.read_text()
     assert query(dsn, "SELECT 1") == 1
-    busy.close()
+    session.close()
 
 
 def test_a_start_ends_a_server_that_does_not_get_down(

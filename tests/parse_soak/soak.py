@@ -133,7 +133,7 @@ def _ended(flow: Deployment, verdict: Verdict) -> None:
     roots = [psutil.Process(role.pid) for role in flow.roles]
     below = [child for root in roots for child in root.children(recursive=True)]
     flow.stop(*flow.roles)
-    _, alive = psutil.wait_procs(below, timeout=10)
+    _, alive = psutil.wait_procs(below, timeout=60)
     verdict.wrong += [f"process {process.pid} is left" for process in alive]
 
 

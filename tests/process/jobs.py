@@ -73,6 +73,7 @@ def circumstances(job: TaskJob, line: Channel, received: float) -> None:
             "descriptors": descriptors,
             "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
             "term": str(signal.getsignal(signal.SIGTERM)),
+            "interrupt": str(signal.getsignal(signal.SIGINT)),
             "oom": Path("/proc/self/oom_score_adj").read_text().strip(),
             "environ": dict(os.environ),
             "threads": threading.active_count(),

@@ -15,6 +15,7 @@ import pytest
 from flow.process import alarm, tree
 from flow.process.events import JobEnded, JobGone
 from process.watched import gone, until
+from waiting import limit
 
 
 def marked(entry: str) -> list[int]:
@@ -161,10 +162,10 @@ def test_a_lease_that_runs_out_kills_all_at_once(watched: Any) -> None:
 
 def test_a_renewed_lease_keeps_jobs_alive(watched: Any) -> None:
     job_id, _ = watched.start_marked("polite")
-    began = alarm.now()
-    watched.host.renew(began + 0.3)
-    watched.host.renew(began + 600.0)
-    watched.wait_until(lambda: alarm.now() > began + 0.5, "the first deadline to pass")
+    first = alarm.now() + limit(0.5)
+    watched.host.renew(first)
+    watched.host.renew(first + 600.0)
+    watched.wait_until(lambda: alarm.now() > first + 0.2, "the first deadline to pass")
     assert not watched.all(JobEnded)
     watched.host.stop(job_id, 60.0)
     assert watched.end_of(job_id).killed == "stop"

@@ -11,7 +11,7 @@ import pytest
 from flow.roles.hearing import Hearing
 from flow.store.connect import Conn
 from flow.store.notify import QUEUED, STOP, Notifier
-from waiting import wait_until
+from waiting import limit, wait_until
 
 
 @pytest.fixture
@@ -46,14 +46,14 @@ def test_it_comes_back_and_tells_of_what_it_may_have_missed(
     assert hearing.keep() == {QUEUED, STOP}
     assert hearing.keep() == set()
     assert cut(connection)
-    [(key, _)] = selector.select(10)
+    [(key, _)] = selector.select(limit(10))
     assert key.data is hearing
     with caplog.at_level(logging.WARNING):
         wait_until(lambda: hearing.hear() == set() and "polling meanwhile" in caplog.text, "a loss")
     assert selector.get_map() == {}
     assert wait_until(hearing.keep, "another listener") == {QUEUED, STOP}
     Notifier().send(connection, QUEUED)
-    assert selector.select(10)
+    assert selector.select(limit(10))
     wait_until(lambda: hearing.hear() == {QUEUED}, "the notification")
 
 

@@ -16,6 +16,7 @@ from flow.states import TaskState, TryState
 from flow.store import invariants, processes, specs, tries, wakeups
 from flow.store.connect import Conn, connect, transaction
 from flow.store.tries import Claimed, Report
+from flow.store.wakeups import BUSY_AGAIN
 from flow.timetables import parse
 
 TODAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -126,8 +127,18 @@ class World:
             for one in claimed:
                 self.report(one, outcome(one))
             run += len(claimed)
-            if not moved and not claimed:
+            if not moved and not claimed and not self._due_just_now():
                 return run
+
+    def _due_just_now(self) -> bool:
+        """Whether a wake-up has become due a moment ago or will in one: one scheduler has put it
+        off because another one was in its way."""
+        row = self.conn.execute(
+            """select exists (select from wakeup
+                 where abs(extract(epoch from due_at - clock_timestamp())) < %s)""",
+            (2 * BUSY_AGAIN,),
+        ).fetchone()
+        return row == (True,)
 
     def states(self, dag_id: str) -> dict[str, str]:
         """State by task id, over all runs of a DAG (for DAGs with one run)."""

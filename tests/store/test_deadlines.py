@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 
 import psycopg
@@ -17,6 +16,10 @@ from flow.store.notify import WAKE, Listener, Notifier
 from postgres import PostgresServer
 from support.stalling_proxy import StallingProxy
 from waiting import limit, wait_until
+
+PATIENCE = limit(0.3)
+"""Of a connection, in seconds: soon over, and enough for an answer that is on its way."""
+ON_THE_WAY = 0.2
 
 
 @pytest.fixture
@@ -36,18 +39,16 @@ def dsn(line: StallingProxy, direct: str) -> str:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_ON_THE_WAY", 0.2)
+    monkeypatch.setattr(module, "_ON_THE_WAY", ON_THE_WAY)
     monkeypatch.setattr(module, "_longest", module._longest)
 
 
 def test_a_stalled_line_is_given_up_and_closed(line: StallingProxy, dsn: str) -> None:
-    with connect(dsn, name="test", patience=0.2) as conn:
+    with connect(dsn, name="test", patience=PATIENCE) as conn:
         assert conn.execute("select 1").fetchone() == (1,)
         line.stall()
-        began = time.monotonic()
-        with pytest.raises(LineStalled, match=r"no answer within 0\.4 s"):
+        with pytest.raises(LineStalled, match=f"no answer within {PATIENCE + ON_THE_WAY:g} s"):
             conn.execute("select 1")
-        assert time.monotonic() - began < limit(5)
         assert conn.closed
 
 
@@ -55,7 +56,7 @@ def test_a_stalled_line_is_given_up_and_closed(line: StallingProxy, dsn: str) ->
 def test_a_transaction_ends_without_waiting_for_its_rollback(
     line: StallingProxy, dsn: str, when: str
 ) -> None:
-    with connect(dsn, name="test", patience=0.2) as conn:
+    with connect(dsn, name="test", patience=PATIENCE) as conn:
         with pytest.raises(LineStalled), transaction(conn, "test"):
             if when == "begin":  # it travels with the first statement
                 line.stall()
@@ -65,13 +66,13 @@ def test_a_transaction_ends_without_waiting_for_its_rollback(
 
 
 def test_the_patience_of_a_transaction_is_its_own(connection: Conn) -> None:
-    connection.patience = 0.3
+    connection.patience = PATIENCE
     with transaction(connection, "test", statement_timeout=60):
-        connection.execute("select pg_sleep(0.6)")
+        connection.execute("select pg_sleep(%s)", (PATIENCE + 2 * ON_THE_WAY,))
     with pytest.raises(psycopg.errors.QueryCanceled), transaction(connection, "test"):
         connection.execute("select pg_sleep(60)")
     assert connection.execute("select 1").fetchone() == (1,)
-    assert connection.patience == 0.3
+    assert connection.patience == PATIENCE
 
 
 def test_who_is_to_end_gives_up_what_it_waits_for(line: StallingProxy, dsn: str) -> None:

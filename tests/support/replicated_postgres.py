@@ -17,6 +17,7 @@ import psycopg
 from absent import absent
 from flow.embedded import account, binaries
 from flow.embedded.account import Account
+from services import postgres_of
 from waiting import limit, wait_until
 
 ROLE = "flow"
@@ -81,7 +82,7 @@ class Node:
 
     def _answers(self) -> bool:
         try:
-            psycopg.connect(self.dsn("postgres"), connect_timeout=2).close()
+            psycopg.connect(self.dsn("postgres"), connect_timeout=10).close()
         except psycopg.OperationalError:
             return False
         return True
@@ -93,6 +94,11 @@ class Pair:
 
     primary: Node
     replica: Node
+
+    @property
+    def service(self) -> str:
+        """What it is counted as (`services`)."""
+        return f"{postgres_of(self.primary.data)} with a replica"
 
     @property
     def url(self) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import msgspec
 
+from flow.logs.begun import BegunLine
 from flow.logs.text import Readable
 from flow.ops.interrupts import Interrupts
 from flow.process.environment import TaskUser
@@ -24,12 +25,6 @@ from flow.process.host import Host
 from flow.process.jobs import Job
 from flow.process.messages import ToChild
 from flow.process.pipe import NamedPipe
-
-_HELD: Final = 0.5
-"""Most seconds for which the beginning of a line waits for its end: `print("a", 1)` writes in four
-pieces, and nobody wants to see what another job says between them."""
-_LONGEST_HELD: Final = 1 << 16
-"""Characters of it, at most."""
 
 
 class Output(NamedTuple):
@@ -52,32 +47,11 @@ Happening = Output | JobStarted | ChildMessage | JobEnded | ZygoteDied | Interru
 class _Voice:
     pipe: NamedPipe
     text: Readable = field(default_factory=Readable)
-    begun: str = ""
-    """The line whose end has not come, as long as it is held."""
-    due: float = math.inf
-    """When it is told as it is, in seconds of CLOCK_MONOTONIC."""
-
-    def hear(self, text: str, now: float) -> str:
-        """What may be told once `text` has come."""
-        whole, newline, begun = (self.begun + text).rpartition("\n")
-        if not begun or len(begun) > _LONGEST_HELD:
-            return self._tell(whole + newline + begun)
-        if newline or not self.begun:
-            self.due = now + _HELD
-        self.begun = begun
-        return whole + newline
-
-    def tell_due(self, now: float) -> str:
-        """The beginning of a line that has waited long enough for its end."""
-        return self._tell(self.begun) if self.due <= now else ""
+    line: BegunLine = field(default_factory=BegunLine)
 
     def end(self) -> str:
         """The last words of a dead job."""
-        return self._tell(self.begun + self.text.feed(self.pipe.close(), final=True))
-
-    def _tell(self, text: str) -> str:
-        self.begun, self.due = "", math.inf
-        return text
+        return self.line.end(self.text.feed(self.pipe.close(), final=True))
 
 
 class Stage:
@@ -147,11 +121,11 @@ class Stage:
     def _listen(self, job_id: int) -> Iterator[Output]:
         voice = self._voices[job_id]
         text = voice.text.feed(voice.pipe.read())
-        if told := voice.hear(text, time.monotonic()):
+        if told := voice.line.hear(text, time.monotonic()):
             yield Output(job_id, told)
 
     def _until_due(self, seconds: float | None) -> float | None:
-        due = min((voice.due for voice in self._voices.values()), default=math.inf)
+        due = min((voice.line.due for voice in self._voices.values()), default=math.inf)
         if due == math.inf:
             return seconds
         left = max(0.0, due - time.monotonic())
@@ -160,7 +134,7 @@ class Stage:
     def _tell_due(self) -> Iterator[Output]:
         now = time.monotonic()
         for job_id, voice in self._voices.items():
-            if text := voice.tell_due(now):
+            if text := voice.line.tell_due(now):
                 yield Output(job_id, text)
 
     def _silence(self, job_id: int) -> Iterator[Output]:

@@ -26,8 +26,10 @@ from flow.timetables.custom import MOST_ROWS, Row, checked
 from flow.timetables.kind import later
 
 SECONDS: Final = 5.0
-"""For one timetable."""
-SECONDS_OF_FILE: Final = 20.0
+"""Of a processor, for one timetable: on a busy machine that takes longer."""
+_REAL: Final = 4.0
+"""So many times as much it may take by the clock, for it may also wait."""
+SECONDS_OF_FILE: Final = 30.0
 """For all timetables of a file; less than an import may take."""
 _STEPS: Final = 100_000
 """Intervals looked at, mostly those of the past."""
@@ -57,20 +59,23 @@ def _evaluate_all(
 ) -> Iterator[Evaluated]:
     until = time.monotonic() + SECONDS_OF_FILE
     for dag_id, dag in custom.items():
-        left = min(seconds, until - time.monotonic())
+        left = min(_REAL * seconds, until - time.monotonic())
         if left <= 0:
             yield Evaluated(
                 dag_id=dag_id,
                 error=f"the timetables of this file took more than {SECONDS_OF_FILE:g} s",
             )
         else:
-            yield _evaluate(dag, positions[dag_id], left)
+            yield _evaluate(dag, positions[dag_id], seconds, left)
 
 
-def _evaluate(dag: DAG, position: SchedulePosition, seconds: float) -> Evaluated:
+def _evaluate(dag: DAG, position: SchedulePosition, seconds: float, left: float) -> Evaluated:
     rows: list[Row] = []
     try:
-        with _time_limit(seconds):
+        with (
+            _time_limit(signal.ITIMER_PROF, signal.SIGPROF, seconds, " of a processor"),
+            _time_limit(signal.ITIMER_REAL, signal.SIGALRM, left),
+        ):
             dry = _Listing(dag, position, datetime.now(UTC), rows).fill()
     except BaseException as error:
         return Evaluated(
@@ -161,26 +166,28 @@ def _row(info: Any) -> Row:
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def _time_limit(
+    timer: int, number: signal.Signals, seconds: float, what: str = ""
+) -> Iterator[None]:
     """Raise `OutOfTime` in the block once its time is up; in the main thread only.
 
-    It takes the process's one real-time timer and SIGALRM, so nothing else may be timed by them.
+    It takes one of the process's timers and its signal, so nothing else may be timed by them.
     """
 
     inside = True
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         if inside:
-            raise OutOfTime(f"it took longer than {seconds:.0f} s")
+            raise OutOfTime(f"it took longer than {seconds:.3g} s{what}")
 
-    before = signal.signal(signal.SIGALRM, interrupt)
+    before = signal.signal(number, interrupt)
     # Again and again: a timetable that catches everything is interrupted once more.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
+    signal.setitimer(timer, seconds, 0.1)
     try:
         try:
             yield
         finally:
             inside = False
     finally:  # also when the interrupt has come in the line before
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)

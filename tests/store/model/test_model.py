@@ -27,7 +27,7 @@ OF_CI = settings(max_examples=25, stateful_step_count=30, derandomize=True, phas
 LONG = settings(max_examples=EXAMPLES or 1, stateful_step_count=60, print_blob=True)
 
 
-@pytest.mark.timeout(limit(120) + 20 * EXAMPLES)
+@pytest.mark.timeout(limit(300) + 20 * EXAMPLES)
 def test_store_and_decision_do_as_the_reference_says(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -39,7 +39,6 @@ def test_store_and_decision_do_as_the_reference_says(
             settings=settings(
                 LONG if EXAMPLES else OF_CI,
                 database=None,
-                deadline=None,
                 suppress_health_check=list(HealthCheck),
             ),
         )

@@ -43,7 +43,7 @@ connections = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(connections)
 def test_a_uri_brings_every_field_back(connection: Connection) -> None:
     uri = connection.get_uri()
@@ -52,7 +52,7 @@ def test_a_uri_brings_every_field_back(connection: Connection) -> None:
     assert connection_from_env_value("db", f" {uri}\n") == connection
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(connections, text)
 def test_json_brings_every_field_back(connection: Connection, description: str | None) -> None:
     connection.description = description or None

@@ -119,7 +119,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(values)
 def test_any_value_comes_back_as_it_was(value: Any) -> None:
     assert same(round_trip(value), value)

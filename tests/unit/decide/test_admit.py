@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.decide import Candidate, Refusal, Room, admit
@@ -97,7 +97,6 @@ def keeps(before: Room, admitted: list[Candidate], one: Candidate) -> bool:
     )
 
 
-@settings(deadline=None)
 @given(situations())
 def test_what_is_admitted_is_what_goes_down_the_list_and_takes_what_fits(
     situation: tuple[list[Candidate], Room],
@@ -116,7 +115,6 @@ def test_what_is_admitted_is_what_goes_down_the_list_and_takes_what_fits(
     assert fits(room, admitted)
 
 
-@settings(deadline=None)
 @given(situations())
 def test_whoever_is_left_out_has_a_limit_to_name(
     situation: tuple[list[Candidate], Room],

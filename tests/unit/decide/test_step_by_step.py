@@ -87,7 +87,7 @@ def changes(decision: Decision) -> dict[str, T]:
     return {change.task_id: change.state for change in decision.changes}
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(graphs(), st.data())
 def test_deciding_step_by_step_equals_deciding_from_everything(g: Graph, data: st.DataObject):
     before = {task_id: data.draw(st.sampled_from(PAST)) for task_id in g.tasks}

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from heapq import heappop, heappush
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fair_places import first_place
@@ -56,7 +56,6 @@ def test_waiting_elsewhere_earns_nothing() -> None:
     assert [line.serve() for _ in range(100)].count("b") <= 51
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(FLOWS), st.integers(1, 40), min_size=2),
     st.lists(st.tuples(st.sampled_from(FLOWS), st.integers(1, 5)), max_size=8),
@@ -80,7 +79,6 @@ def test_every_flow_that_waits_is_served_within_two_rounds(
             line.join(*arrivals.popleft())
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([0.25, 0.5, 1.0, 2.0, 3.0, 10.0]), min_size=2, max_size=5))
 def test_shares_are_met_while_all_of_them_wait(weights: list[float]) -> None:
     shares = Shares({str(n): weight for n, weight in enumerate(weights)})

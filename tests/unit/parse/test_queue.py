@@ -82,3 +82,17 @@ def test_a_file_that_ended_all_processes_runs_alone() -> None:
     assert take_all(queue) == []
     assert queue.done("killer").alone
     assert take_all(queue) == ["two"]
+
+
+def test_what_waits_to_be_alone_comes_back_among_the_others_only_when_it_has_changed() -> None:
+    """A sweep finds it unparsed, again and again."""
+    queue = Queue(2)
+    queue.add([Waiting("deadly", alone=True), Waiting("hangs", again=True)])
+    queue.add([Waiting("deadly"), Waiting("deadly", again=True)])
+    assert take_all(queue) == ["hangs"]
+    queue.done("hangs")
+    assert queue.take() == Waiting("deadly", alone=True)
+    queue.done("deadly")
+    queue.add([Waiting("deadly", alone=True), Waiting("hangs", again=True)])
+    queue.add([Waiting("deadly", own=True)])
+    assert take_all(queue) == ["deadly", "hangs"]

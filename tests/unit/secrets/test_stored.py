@@ -26,7 +26,7 @@ JSON_VALUES = some.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     login=TEXT,
     password=TEXT,

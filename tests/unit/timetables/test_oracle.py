@@ -46,7 +46,6 @@ MOST = 40
 
 tries = settings(
     max_examples=int(os.environ.get("FLOW_TEST_TIME_EXAMPLES", "200")),
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

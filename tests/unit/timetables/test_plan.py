@@ -300,7 +300,7 @@ timetables = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     timetable=timetables,
     start_date=st.none() | moments,

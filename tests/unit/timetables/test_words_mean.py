@@ -120,7 +120,7 @@ def hours_of(cron: Expression) -> set[int]:
 SIDES = (read_month_days, read_weekdays)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(crons(DAYS), st.lists(st.integers(0, 4 * 366 * 24 * 60), min_size=30, max_size=30))
 def test_words_say_what_fires_and_nothing_else(cron: Expression, minutes: list[int]) -> None:
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from flow.errors import NotFound
 from flow.logs import LogFiles, Logs
+from flow.logs.begun import BegunLine
 from flow.logs.excerpt import Excerpt
 from flow.logs.text import Readable
 from flow.ops.deployment import Deployment
@@ -34,7 +35,9 @@ def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
     with deployment.snapshot():
         found = find_run_and_graph(conn, request.dag_id, request.run)
         named = [find_task(found, task) for task in request.tasks]
-        followers = [_Follower(found, one, request, pattern, place) for one in named]
+        followers = [
+            _Follower(found, one, request, pattern, place, alone=len(named) == 1) for one in named
+        ]
         for one in followers:
             one.look(conn)
         missing = [one.no_try(conn) for one in followers if one.hopeless]
@@ -69,6 +72,8 @@ class _Follower:
         request: Request,
         pattern: re.Pattern[str] | None,
         place: Logs,
+        *,
+        alone: bool,
     ) -> None:
         self._found = found
         self._task = task
@@ -85,6 +90,7 @@ class _Follower:
         self._offset = 0
         self._text = Readable()
         self._excerpt = Excerpt(request.tail, pattern)
+        self._line = None if alone else BegunLine()
         self.over = False
 
     def look(self, conn: Conn) -> None:
@@ -123,7 +129,8 @@ class _Follower:
             if not ended:
                 return
             rest = self._text.feed(b"", final=True)
-            yield from pieces_of(self._source, [self._excerpt.more(rest), self._excerpt.last()])
+            last = self._excerpt.more(rest) + self._excerpt.last()
+            yield from pieces_of(self._source, [self._line.end(last) if self._line else last])
             self._after, self._source = self._source.try_number, None
             self._begin_next()
         the_only_one = self._only is not None and self._after == self._only
@@ -144,11 +151,19 @@ class _Follower:
         pieces = self._read_on(source)
         if self._first:
             self._first = False
-            yield from pieces_of(source, self._excerpt.first(pieces))
+            texts = self._excerpt.first(pieces)
         else:
-            yield from pieces_of(source, map(self._excerpt.more, pieces))
+            texts = map(self._excerpt.more, pieces)
+        yield from pieces_of(source, texts if self._line is None else _told(texts, self._line))
 
     def _read_on(self, source: Source) -> Iterator[str]:
         for data in self._place.read(source.log, self._offset):
             self._offset += len(data)
             yield self._text.feed(data)
+
+
+def _told(texts: Iterator[str], line: BegunLine) -> Iterator[str]:
+    """What may be told of the texts beside those of others."""
+    for text in texts:
+        yield line.hear(text, time.monotonic())
+    yield line.tell_due(time.monotonic())

@@ -32,6 +32,11 @@ class Waiting(NamedTuple):
 _OWN, _READS, _AGAIN, _ALONE = range(4)
 
 
+def _outdoes(before: Waiting, new: Waiting) -> bool:
+    """Whether a file goes on waiting as it does."""
+    return before.lane <= new.lane or (before.alone and not new.own)
+
+
 class Queue:
     """Files to parse: `slots` at once, and as many again of those that are slow or failed before.
 
@@ -59,10 +64,14 @@ class Queue:
         return list(islice(chain(*self._lanes[:_ALONE]), count))
 
     def add(self, files: Iterable[Waiting]) -> None:
-        """Let files wait, none twice; one that waits already can only come to a better lane."""
+        """Let files wait, none twice; one that waits already can only come to a better lane.
+
+        One that waits to be parsed alone goes on doing so as long as it is as it was: else it could
+        end all the others again and again, and none of them would ever be done.
+        """
         for one in files:
             before = next((lane for lane in self._lanes if one.path in lane), None)
-            if one.path in self._running or (before and before[one.path].lane <= one.lane):
+            if one.path in self._running or (before and _outdoes(before[one.path], one)):
                 continue
             if before:
                 del before[one.path]
