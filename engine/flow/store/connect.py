@@ -94,11 +94,16 @@ class Conn(Connection[Row]):
         """Begin a transaction with these settings, at the next statement."""
         self._begin = ("begin", *settings)
 
-    def end(self, how: str, *after: str) -> None:
-        """Commit or roll back, and do `after` when that is done, in one round trip."""
+    def end(self, answers: Cursor[Row], how: str, *after: str) -> None:
+        """Commit or roll back, and do `after` when that is done, in one round trip.
+
+        `answers` stands at the rows of the last of those statements then.
+        """
         self._begin = ()
         if statements := ((how,) if self._begun else ()) + after:
-            self.execute("; ".join(statements))
+            answers.execute("; ".join(statements))
+            while answers.nextset():
+                pass
 
     @property
     def _begun(self) -> bool:
@@ -200,7 +205,8 @@ def transaction(
 
     `opening` are statements without parameters that travel with its begin, in one round trip; it
     yields a cursor at the rows of the first of them, from which `nextset` leads to the others.
-    `closing` is asked at the end for statements that travel with the commit and are done after it.
+    `closing` is asked at the end for statements that travel with the commit and are done after it;
+    when all is over, the cursor stands at the rows of the last of them.
     `durable=False` commits asynchronously: only heartbeats and notifications may.
     Timeouts are in seconds; without a `statement_timeout` the connection's patience is the limit.
     """
@@ -214,13 +220,14 @@ def transaction(
         settings.append("set local synchronous_commit = off")
     try:
         conn.begin(*settings)
-        yield conn.execute("; ".join(opening)) if opening else conn.cursor()
+        answers = conn.execute("; ".join(opening)) if opening else conn.cursor()
+        yield answers
         faults.point(f"{name}.before_commit")
-        conn.end("commit", *closing())
+        conn.end(answers, "commit", *closing())
     except BaseException:
         if not conn.closed:
             try:
-                conn.end("rollback")
+                conn.end(conn.cursor(), "rollback")
             except psycopg.Error:
                 conn.close()
         raise

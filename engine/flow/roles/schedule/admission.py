@@ -11,13 +11,14 @@ DAG or a queue admits the others and leaves a wake-up to the pools.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from flow.decide import Room, Shares, admit
 from flow.roles.schedule.creation import start_woken
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import Written
-from flow.store import candidates, gates, wakeups
+from flow.store import candidates, gates, upcoming, wakeups
 from flow.store.candidates import Kind, Ready, Scope
 from flow.store.connect import Conn, transaction
 from flow.store.notify import Notifier
@@ -34,31 +35,41 @@ ENOUGH: Final = 5_000
 """Tasks queued in one transaction; the rest is left to the next."""
 
 
-def admit_woken(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
-    """Serve wake-ups of DAGs, pools and queues; None when there were none."""
-    with transaction(conn, "schedule.admit", closing=notifier.settle):
+def admit_woken(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written:
+    """Serve wake-ups of DAGs, pools and queues."""
+    closing = partial(notifier.settle, upcoming.LOOK)
+    with transaction(conn, "schedule.admit", closing=closing) as answers:
         taken = wakeups.take(conn, ["dag", "pool", "queue"], BATCH)
-        if not taken:
-            return None
-        by_scope: dict[tuple[Kind, str], list[Wakeup]] = {}
-        for wakeup in taken:
-            kind: Kind = "dag" if wakeup.kind == "dag" else _other(wakeup.kind)
-            by_scope.setdefault((kind, wakeup.name or ""), []).append(wakeup)
-        held = set()
-        dags = [name for kind, name in by_scope if kind == "dag"]
-        written = Written()
-        if dags:
-            written, busy = start_woken(conn, heads, dags, shares)
-            held |= {("dag", name) for name in busy}
-        admission = _Admission(conn)
-        for scope in sorted(by_scope.keys() - held):
-            if admission.queued >= ENOUGH or not admission.serve(*scope):
-                held.add(scope)
-        written.queued += admission.queued
-        wakeups.delete(conn, [w.id for s, ws in by_scope.items() if s not in held for w in ws])
-        wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]])
+        written = _serve(conn, heads, taken, shares) if taken else Written()
         written.owe(notifier)
-        return written
+    written.done = bool(taken)
+    written.due = upcoming.found(answers)
+    return written
+
+
+def _serve(conn: Conn, heads: Graphs, taken: Sequence[Wakeup], shares: Shares) -> Written:
+    """Serve the scopes of some wake-ups, which are deleted where nothing has to be looked at again.
+
+    Others come back a little later.
+    """
+    by_scope: dict[tuple[Kind, str], list[Wakeup]] = {}
+    for wakeup in taken:
+        kind: Kind = "dag" if wakeup.kind == "dag" else _other(wakeup.kind)
+        by_scope.setdefault((kind, wakeup.name or ""), []).append(wakeup)
+    held = set()
+    dags = [name for kind, name in by_scope if kind == "dag"]
+    written = Written()
+    if dags:
+        written, busy = start_woken(conn, heads, dags, shares)
+        held |= {("dag", name) for name in busy}
+    admission = _Admission(conn)
+    for scope in sorted(by_scope.keys() - held):
+        if admission.queued >= ENOUGH or not admission.serve(*scope):
+            held.add(scope)
+    written.queued += admission.queued
+    wakeups.delete(conn, [w.id for s, ws in by_scope.items() if s not in held for w in ws])
+    wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]])
+    return written
 
 
 def _other(kind: str) -> Kind:
