@@ -128,10 +128,11 @@ CREATE FUNCTION public.end_runs(run_keys bigint[], states text[], reasons text[]
     SET enable_hashjoin TO 'off'
     AS $$
 -- Verdicts of runs that the caller holds. Their rows leave the hot tables in the same transaction.
--- Wakes their DAGs, of which something may have waited for that: another unfinished run, a backfill,
--- the next run (then it has no time). Where nothing does, under the lock of the DAG, no wake-up is
--- needed: whoever makes something wait holds that lock too, or leaves a wake-up of its own. A DAG
--- that somebody else holds is woken; nobody is waited for, since the runs are locked already.
+-- Wakes their DAGs, of which something may have waited for that: a queued run, a ready task, a
+-- backfill, the next run (then it has no time). Where nothing does, under the lock of the DAG, no
+-- wake-up is needed: whoever makes something wait holds that lock too, or leaves a wake-up of its
+-- own. A DAG that somebody else holds is woken; nobody is waited for, since the runs are locked
+-- already. Indexes run_queued, task_unfinished, backfill_active.
 #variable_conflict use_column
 declare
   dag_ids text[];
@@ -160,7 +161,9 @@ begin
   insert into wakeup (kind, name)
   select 'dag', k.dag_id from unnest(dag_ids) as k(dag_id)
   where ours is null or not k.dag_id = any (ours)
-    or exists (select from run r where r.dag_id = k.dag_id and r.state in ('queued', 'running'))
+    or exists (select from run r where r.dag_id = k.dag_id and r.state = 'queued')
+    or exists (select from task_hot t where t.dag_id = k.dag_id and t.state = 'scheduled'
+      and t.state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none'))
     or exists (select from backfill b where b.dag_id = k.dag_id and b.ended_at is null);
 end $$;
 

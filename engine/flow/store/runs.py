@@ -263,7 +263,7 @@ def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, Active]:
 def requeue(conn: Conn, run_keys: Sequence[int]) -> None:
     """Put running runs back into the queue; their rows stay as they are."""
     if run_keys:
-        conn.execute(_REQUEUE, {"run_keys": list(run_keys)})
+        conn.later(_REQUEUE, {"run_keys": list(run_keys)})
 
 
 def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
@@ -278,7 +278,7 @@ def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
 def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
     """Write verdicts, move the runs' rows to history, and wake DAGs that may have waited for it."""
     if runs:
-        conn.execute(
+        conn.later(
             _END,
             {
                 "run_key": arrays.numbers([run.run_key for run in runs]),

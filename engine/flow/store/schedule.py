@@ -122,7 +122,7 @@ def move(conn: Conn, positions: Sequence[Position]) -> None:
         return
     numbers, places = arrays.profiles(one[1:] for one in positions)
     cursor, next_start, next_end, next_run_at = zip(*places, strict=True)
-    conn.execute(
+    conn.later(
         _MOVE,
         {
             "dag_id": arrays.texts([one.dag_id for one in positions]),

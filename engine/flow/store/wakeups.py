@@ -60,13 +60,13 @@ def take(conn: Conn, kinds: Sequence[str], limit: int) -> list[Wakeup]:
 def delete(conn: Conn, ids: Sequence[int]) -> None:
     """Delete wake-ups that were taken."""
     if ids:
-        conn.execute(_DELETE, {"ids": list(ids)})
+        conn.later(_DELETE, {"ids": list(ids)})
 
 
 def postpone(conn: Conn, ids: Sequence[int]) -> None:
     """Make taken wake-ups due again in `BUSY_AGAIN` seconds."""
     if ids:
-        conn.execute(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
+        conn.later(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
 
 
 def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None]]) -> None:
@@ -74,7 +74,7 @@ def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None
     rows = list(wakes)
     if rows:
         run_keys, task_ids, due = zip(*rows, strict=True)
-        conn.execute(
+        conn.later(
             _ADD_RUNS, {"run_keys": list(run_keys), "task_ids": list(task_ids), "due": list(due)}
         )
 
@@ -84,4 +84,4 @@ def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:
     rows = list(wakes)
     if rows:
         kinds, names = zip(*rows, strict=True)
-        conn.execute(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})
+        conn.later(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})

@@ -43,7 +43,7 @@ def admit_woken(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -
         written = _serve(conn, heads, taken, shares) if taken else Written()
         written.owe(notifier)
     written.done = bool(taken)
-    written.due = upcoming.found(answers)
+    written.due = upcoming.found(answers.closing)
     return written
 
 

@@ -61,14 +61,15 @@ def create_due(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) ->
     opening = (schedule.take_due(BATCH), gates.READ)
     closing = partial(notifier.settle, upcoming.LOOK)
     with transaction(conn, "schedule.create", opening=opening, closing=closing) as answers:
-        due, counts = schedule.due(answers)
+        due, counts = schedule.due(answers.opening)
         written = Written()
         if due:
-            answers.nextset()
-            written = _create(conn, heads, due, counts, gates.found(answers), shares)
+            answers.opening.nextset()
+            state = gates.found(answers.opening)
+            written = _create(conn, heads, due, counts, state, shares)
             written.done, written.more = True, len(due) == BATCH
             written.owe(notifier)
-    written.due = upcoming.found(answers)
+    written.due = upcoming.found(answers.closing)
     return written
 
 

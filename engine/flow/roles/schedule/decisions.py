@@ -50,14 +50,15 @@ def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier)
     opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
     closing = partial(notifier.settle, upcoming.LOOK)
     with transaction(conn, "schedule.decide", opening=opening, closing=closing) as answers:
-        woken = runs.woken(answers)
+        woken = runs.woken(answers.opening)
         written = Written()
         if woken.runs:
-            answers.nextset()
-            written = _decide_taken(conn, graphs, woken, gates.found(answers), shares)
+            answers.opening.nextset()
+            state = gates.found(answers.opening)
+            written = _decide_taken(conn, graphs, woken, state, shares)
             written.owe(notifier)
         written.done, written.more = woken.wakeups > 0, woken.wakeups == BATCH
-    written.due = upcoming.found(answers)
+    written.due = upcoming.found(answers.closing)
     return written
 
 
