@@ -280,6 +280,30 @@ begin
   where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}';
 end $$;
 
+CREATE FUNCTION public.lock_runs(run_keys bigint[]) RETURNS TABLE(run_key bigint, active integer)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_hashjoin TO 'off'
+    AS $$
+-- Locks those of some runs that are running and not paused, in order of key, passing over what
+-- another scheduler holds, and counts their active tasks under that lock; index task_unfinished.
+#variable_conflict use_column
+declare
+  ours bigint[];
+  dag_ids text[];
+begin
+  select array_agg(run_key), array_agg(dag_id) into ours, dag_ids
+  from (select run_key, dag_id from run
+    where run_key = any (run_keys) and state = 'running' and not paused
+    order by run_key for no key update skip locked) as free;
+  return query
+  select k.run_key, (select count(*)::int from task_hot t where t.dag_id = k.dag_id
+    and t.run_key = k.run_key and t.state in ('queued', 'running', 'restarting'))
+  from unnest(ours, dag_ids) as k(run_key, dag_id);
+end $$;
+
 CREATE FUNCTION public.new_run_key() RETURNS bigint
     LANGUAGE sql
     AS $$

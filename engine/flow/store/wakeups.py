@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from flow.store.connect import Conn
+from psycopg import Cursor
+
+from flow.store.connect import Conn, Row
 
 BUSY_AGAIN: Final = 0.02
 """Seconds after which a wake-up is due again when another scheduler held what it is about."""
@@ -19,15 +21,6 @@ class Wakeup(NamedTuple):
     kind: str
     name: str | None
 
-
-# Due wake-ups of some kinds, oldest first; one that another scheduler holds is passed over.
-# Index wakeup_due, which a volatile clock_timestamp() could not be looked up in. Locks the rows.
-_TAKE = """
-select id, kind, name from wakeup
-where kind = any(%(kinds)s::text[]) and due_at <= statement_timestamp()
-order by due_at, id limit %(limit)s
-for update skip locked
-"""
 
 # Exactly the rows that were taken: what arrived meanwhile stays.
 _DELETE = "delete from wakeup where id = any(%(ids)s::bigint[])"
@@ -51,10 +44,23 @@ select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, n
 """
 
 
-def take(conn: Conn, kinds: Sequence[str], limit: int) -> list[Wakeup]:
-    """Take up to `limit` due wake-ups of `kinds`; they are the caller's until its commit."""
-    rows = conn.execute(_TAKE, {"kinds": list(kinds), "limit": limit})
-    return [Wakeup._make(row) for row in rows]
+def take_named(limit: int) -> str:
+    """The statement that takes up to `limit` due wake-ups of DAGs, pools and queues, oldest first.
+
+    To travel with a begin; `named` reads its answer. They are the caller's until its commit; one
+    that another scheduler holds is passed over. Index wakeup_due, which a volatile
+    clock_timestamp() could not be looked up in.
+    """
+    return (
+        "select id, kind, name from wakeup "
+        "where kind in ('dag', 'pool', 'queue') and due_at <= statement_timestamp() "
+        f"order by due_at, id limit {limit} for update skip locked"
+    )
+
+
+def named(answer: Cursor[Row]) -> list[Wakeup]:
+    """What `take_named` has taken."""
+    return [Wakeup._make(row) for row in answer]
 
 
 def delete(conn: Conn, ids: Sequence[int]) -> None:

@@ -58,14 +58,14 @@ class _Fresh(NamedTuple):
 
 def create_due(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written:
     """Create the runs that are due, one per DAG."""
-    opening = (schedule.take_due(BATCH), gates.READ)
+    opening = (gates.READ, schedule.take_due(BATCH))
     closing = partial(notifier.settle, upcoming.LOOK)
     with transaction(conn, "schedule.create", opening=opening, closing=closing) as answers:
+        state = gates.found(answers.opening)
+        answers.opening.nextset()
         due, counts = schedule.due(answers.opening)
         written = Written()
         if due:
-            answers.opening.nextset()
-            state = gates.found(answers.opening)
             written = _create(conn, heads, due, counts, state, shares)
             written.done, written.more = True, len(due) == BATCH
             written.owe(notifier)
@@ -194,7 +194,7 @@ def _wake_later(
 
 
 def start_woken(
-    conn: Conn, heads: Graphs, dag_ids: Sequence[str], shares: Shares
+    conn: Conn, heads: Graphs, dag_ids: Sequence[str], state: Gates, shares: Shares
 ) -> tuple[Written, set[str]]:
     """Start queued runs of DAGs, take up a backlog that waited for room, move backfills on.
 
@@ -212,7 +212,6 @@ def start_woken(
     room = {
         dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag in locked
     }
-    state = gates.read(conn)
     started = runs.start(conn, room)
     started += advance(conn, [dag.due.dag_id for dag in woken if dag.backfills])
     _wake_later(conn, started, counts)

@@ -47,14 +47,14 @@ class _OpenRun:
 
 def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier) -> Written:
     """Take due wake-ups of runs and decide what follows."""
-    opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
+    opening = (gates.READ, runs.take_woken(BATCH, WHOLE))
     closing = partial(notifier.settle, upcoming.LOOK)
     with transaction(conn, "schedule.decide", opening=opening, closing=closing) as answers:
+        state = gates.found(answers.opening)
+        answers.opening.nextset()
         woken = runs.woken(answers.opening)
         written = Written()
         if woken.runs:
-            answers.opening.nextset()
-            state = gates.found(answers.opening)
             written = _decide_taken(conn, graphs, woken, state, shares)
             written.owe(notifier)
         written.done, written.more = woken.wakeups > 0, woken.wakeups == BATCH

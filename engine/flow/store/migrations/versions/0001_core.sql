@@ -847,6 +847,30 @@ begin
     or exists (select from backfill b where b.dag_id = k.dag_id and b.ended_at is null);
 end $$;
 
+create function lock_runs(run_keys bigint[]) returns table (run_key bigint, active int)
+language plpgsql volatile
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_mergejoin = off
+set enable_hashjoin = off
+as $$
+-- Locks those of some runs that are running and not paused, in order of key, passing over what
+-- another scheduler holds, and counts their active tasks under that lock; index task_unfinished.
+#variable_conflict use_column
+declare
+  ours bigint[];
+  dag_ids text[];
+begin
+  select array_agg(run_key), array_agg(dag_id) into ours, dag_ids
+  from (select run_key, dag_id from run
+    where run_key = any (run_keys) and state = 'running' and not paused
+    order by run_key for no key update skip locked) as free;
+  return query
+  select k.run_key, (select count(*)::int from task_hot t where t.dag_id = k.dag_id
+    and t.run_key = k.run_key and t.state in ('queued', 'running', 'restarting'))
+  from unnest(ours, dag_ids) as k(run_key, dag_id);
+end $$;
+
 create function due_in() returns table (decide float8, admit float8, make float8)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
