@@ -2,7 +2,7 @@
 
 own := justfile_directory() / ".venv/bin/python"
 python := env("PYTHON", if path_exists(own) == "true" { own } else { "python3" })
-export PYTHONPATH := justfile_directory() / "engine" + ":" + justfile_directory() / "cli" + ":" + justfile_directory() / "tests"
+export PYTHONPATH := justfile_directory() / "engine" + ":" + justfile_directory() / "cli" + ":" + justfile_directory() / "tui" + ":" + justfile_directory() / "tests"
 
 _default:
     @just --list --unsorted

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
-from flow_cli.cells import duration_text, text_of
+from flow.wording.cells import duration_text, text_of
+from flow.wording.looks import LOOKS
 from flow_cli.drawing import can_write_symbols
-from flow_cli.states import LOOKS
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from flow.wording.run_changes import Outcome
 from flow_cli.confirm import confirm
 from flow_cli.output import Output
 
 if TYPE_CHECKING:
     from flow.ops.run_ranges import RunName, Which
-
-
-class OneRun(Protocol):
-    """What becomes of one run."""
-
-    @property
-    def dag_id(self) -> str: ...
-
-    @property
-    def run_id(self) -> str: ...
-
-
-class Outcome(Protocol):
-    """What a verb did, or would do."""
-
-    @property
-    def runs(self) -> Sequence[OneRun]: ...
-
-    @property
-    def changes(self) -> int: ...
 
 
 T = TypeVar("T", bound=Outcome, contravariant=True)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from flow_cli.cells import counted
+from flow.wording.cells import counted
 from flow_cli.records import row_of
 
 if TYPE_CHECKING:

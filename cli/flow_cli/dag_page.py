@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from flow_cli.cells import text_of
-from flow_cli.headings import INDENT, entered
+from flow.wording.cells import text_of
+from flow.wording.groups import INDENT, entered
 from flow_cli.records import plain, row_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from flow_cli.cells import width_of
+from flow.wording.cells import width_of
 from flow_cli.records import plain
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from flow_cli.headings import INDENT
+from flow.wording.groups import INDENT
 
 if TYPE_CHECKING:
     from flow.ops.dag_graph import DagGraph, Node

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TextIO
 
-from flow_cli.cells import width_of
+from flow.wording.cells import width_of
+from flow.wording.looks import LOOKS
 from flow_cli.output import Format, Output
-from flow_cli.states import LOOKS
 
 LEGEND_GAP = "  "
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import typer
 
 from flow.errors import FlowError
+from flow.wording.cells import json_text, printable
 from flow_cli import exits
-from flow_cli.cells import json_text, printable
 
 SEE_DEBUG = "Run it again with --debug to see the traceback."
 

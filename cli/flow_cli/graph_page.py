@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from flow.wording.cells import counted, printable, width_of
+from flow.wording.groups import INDENT, entered
+from flow.wording.layout import GAP, padded
+from flow.wording.looks import LOOKS
 from flow_cli import lanes
-from flow_cli.cells import counted, printable, width_of
 from flow_cli.drawing import Line, Piece, Sheet, legend, plain_text, shortened
-from flow_cli.headings import INDENT, entered
 from flow_cli.lanes import Lanes
-from flow_cli.layout import GAP, padded
 from flow_cli.records import row_of
-from flow_cli.states import LOOKS
 
 if TYPE_CHECKING:
     from flow.ops.dag_graph import DagGraph, Node

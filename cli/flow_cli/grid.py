@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from flow_cli.bars import bars
-from flow_cli.cells import duration_text, printable, width_of
+from flow.wording.bars import bars
+from flow.wording.cells import duration_text, printable, width_of
+from flow.wording.groups import INDENT, entered
+from flow.wording.layout import padded
+from flow.wording.looks import LOOKS, Look
 from flow_cli.drawing import Line, Piece, Sheet, flowing, legend, shortened
-from flow_cli.headings import INDENT, entered
-from flow_cli.layout import padded
 from flow_cli.records import plain
-from flow_cli.states import LOOKS, Look
 
 if TYPE_CHECKING:
     from flow.ops.grid import Grid

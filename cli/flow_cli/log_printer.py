@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TextIO
 
-from flow_cli.cells import width_of
-from flow_cli.layout import padded
+from flow.wording.cells import width_of
+from flow.wording.layout import padded
 
 GOES_ON: Final = "... "
 _WIDEST_LABEL: Final = 40

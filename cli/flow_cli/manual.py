@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from flow.settings import Setting
+from flow.wording.cells import written
 from flow_cli import roff
-from flow_cli.cells import written
 from flow_cli.tree import Page, Word
 
 EXIT_CODES = (

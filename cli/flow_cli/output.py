@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import NamedTuple, TextIO
 
-from flow_cli.cells import json_text, printable, text_of
-from flow_cli.layout import Cells, aligned, blocks
+from flow.wording.cells import json_text, printable, text_of
+from flow.wording.layout import Cells, aligned, blocks
 from flow_cli.progress import Advance, progress_bar
 
 Row = Mapping[str, object]

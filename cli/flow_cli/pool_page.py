@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flow_cli.cells import text_of
+from flow.wording.cells import text_of
 from flow_cli.records import plain, row_of
 
 if TYPE_CHECKING:

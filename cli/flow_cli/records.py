@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from flow_cli.cells import duration_text
+from flow.wording.cells import duration_text
 from flow_cli.output import Column, Format, Output, Row
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from flow.ops.rehearsal import (
     Verdict,
     Warned,
 )
+from flow.wording.cells import text_of
+from flow.wording.looks import style_of
 from flow_cli import exits
-from flow_cli.cells import text_of
 from flow_cli.log_printer import LogPrinter
 from flow_cli.output import Column, Format, Output
 from flow_cli.records import row_of
-from flow_cli.states import style_of
 
 COLUMNS = (
     Column("task_id", "task"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from flow_cli.cells import text_of
-from flow_cli.layout import Cells, aligned
+from flow.wording.cells import text_of
+from flow.wording.layout import Cells, aligned
 
 if TYPE_CHECKING:
     from flow.ops.status import Status

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from flow_cli.layout import GAP, Cells, blocks, fits
+from flow.wording.layout import GAP, Cells, blocks, fits
 
 Styles = Sequence[Callable[[str], str] | None]
 

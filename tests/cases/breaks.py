@@ -24,7 +24,7 @@ from typing import Final
 
 REPOSITORY: Final = Path(__file__).parents[2]
 
-_COPIED: Final = ("engine", "cli", "tests", "pyproject.toml", "man", "completions")
+_COPIED: Final = ("engine", "cli", "tui", "tests", "pyproject.toml", "man", "completions")
 _RED: Final = 1
 """pytest's exit code when tests ran and some failed; others say that it could not run them."""
 
@@ -105,7 +105,11 @@ def run(root: Path, case: Case) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(file)],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": f"{root / 'engine'}:{root / 'cli'}", "PYTEST_ADDOPTS": ""},
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{root / 'engine'}:{root / 'cli'}:{root / 'tui'}",
+            "PYTEST_ADDOPTS": "",
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

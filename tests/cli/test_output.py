@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flow_cli.cells import json_of, text_of, width_of
-from flow_cli.layout import Cells, aligned, blocks, fits
+from flow.wording.cells import json_of, text_of, width_of
+from flow.wording.layout import Cells, aligned, blocks, fits
 from flow_cli.output import Column, Format, Output
 from flow_cli.terminal import draw_table
 

@@ -31,7 +31,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def test_every_file_of_the_packages_is_in_it(content: set[str]) -> None:
-    for root in (REPOSITORY / "engine", REPOSITORY / "cli"):
+    for root in (REPOSITORY / "engine", REPOSITORY / "cli", REPOSITORY / "tui"):
         for path in root.rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert str(path.relative_to(root)) in content

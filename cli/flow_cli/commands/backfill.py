@@ -149,15 +149,8 @@ def _start(
     context: typer.Context, printer: Output, wish: Wish, *, follow: bool, yes: bool, dry_run: bool
 ) -> None:
     from flow.ops import backfilling, backfills
-    from flow_cli.backfill_page import (
-        again,
-        describe,
-        goes_on,
-        question,
-        report_made,
-        report_plan,
-        tell_notes,
-    )
+    from flow.wording.backfills import again, describe, goes_on, question
+    from flow_cli.backfill_page import report_made, report_plan, tell_notes
     from flow_cli.backfill_progress import follow as show_progress
     from flow_cli.confirm import confirm
     from flow_cli.detaching import Detaching

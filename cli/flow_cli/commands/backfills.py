@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flow.wording.looks import style_of
 from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
@@ -19,7 +20,6 @@ from flow_cli.options import (
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
 from flow_cli.records import print_page, print_record, row_of
-from flow_cli.states import style_of
 
 if TYPE_CHECKING:
     from flow.store.read.backfills import Backfill
@@ -99,7 +99,8 @@ def show(
 ) -> None:
     """Show a backfill, and its intervals in their order."""
     from flow.ops import backfills
-    from flow_cli.backfill_page import goes_on, row_of_backfill
+    from flow.wording.backfills import goes_on
+    from flow_cli.backfill_page import row_of_backfill
     from flow_cli.backfill_progress import follow as show_progress
     from flow_cli.detaching import Detaching
 
@@ -162,7 +163,8 @@ def cancel(
     Runs that have ended stay as they are, and so do those that were still to be done again.
     """
     from flow.ops import backfills
-    from flow_cli.backfill_page import describe_cancelled, report_cancelled
+    from flow.wording.backfills import describe_cancelled
+    from flow_cli.backfill_page import report_cancelled
     from flow_cli.confirm import confirm
 
     printer = Output(output)

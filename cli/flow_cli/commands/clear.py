@@ -120,7 +120,8 @@ def clear(
     from flow.ops import clearing
     from flow.ops.run_ranges import Which
     from flow.states import TaskState
-    from flow_cli.clear_page import describe, question, report
+    from flow.wording.clearing import describe, question
+    from flow_cli.clear_page import report
     from flow_cli.confirm import confirm
     from flow_cli.detaching import Detaching
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flow.errors import NotFound
-from flow_cli.cells import written
+from flow.wording.cells import written
 from flow_cli.invocation import invocation
 from flow_cli.options import OutputOption
 from flow_cli.output import Column, Format, Output, Row

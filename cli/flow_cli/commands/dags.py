@@ -280,7 +280,7 @@ def _consequences(one: Unpaused) -> list[str]:
     from zoneinfo import ZoneInfo
 
     from flow.ops.pausing import COUNTED
-    from flow_cli.cells import text_of
+    from flow.wording.cells import text_of
 
     zone = ZoneInfo(one.timezone)
     lines = [f"{one.dag_id} {'goes on' if one.changed else 'was not paused'}"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flow.task_reference import task_reference
-from flow_cli.cells import text_of
+from flow.wording.cells import text_of
 from flow_cli.opening import opened
 from flow_cli.options import DEFAULT_LIMIT, AllOption, LimitOption, OutputOption, row_limit
 from flow_cli.output import Format, Output

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from flow.wording.looks import style_of
 from flow_cli.commands import run_changes
 from flow_cli.opening import opened
 from flow_cli.options import (
@@ -23,7 +24,6 @@ from flow_cli.options import (
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
 from flow_cli.records import print_page, print_record, row_of, with_duration
-from flow_cli.states import style_of
 
 app = group(
     "List and show runs; cancel, pause, mark and delete them.",

@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from flow.wording.looks import style_of
 from flow_cli.commands import task_changes
 from flow_cli.commands.render import render
 from flow_cli.opening import opened
@@ -18,7 +19,6 @@ from flow_cli.options import (
 from flow_cli.output import Column, Format, Output, Row
 from flow_cli.pages import Command, examples, group
 from flow_cli.records import row_of, with_duration
-from flow_cli.states import style_of
 
 app = group(
     "List the tasks of a run and their tries; mark, hold and release them.",

@@ -38,8 +38,9 @@ def why(
     comes from the rules that the schedulers go by, with the numbers of this moment.
     """
     from flow.ops import why as ops
-    from flow_cli.why_page import describe
+    from flow.wording.why import describe
+    from flow_cli.why_page import json_of
 
     with opened(context) as deployment:
         answer = ops.why(deployment, dag, run, task)
-    Output(output).lines(*describe(answer))
+    Output(output).lines(describe(answer), json_of(answer))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flow_cli.cells import width_of
+from flow.wording.cells import width_of
 
 GAP = "  "
 READABLE_WIDTH = 16  # a column folded to less than this can no longer be read

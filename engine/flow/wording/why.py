@@ -1,0 +1,39 @@
+"""What `flow why` answers, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from flow.task_reference import task_reference
+from flow.wording.cells import counted
+
+if TYPE_CHECKING:
+    from flow.ops.why import Answer
+
+
+def describe(answer: Answer) -> list[str]:
+    """The state, why it is so, and the same for the tasks that it depends on."""
+    zone = ZoneInfo(answer.timezone)
+    lines = [f"{_name(answer)}: {_state(answer)}"]
+    lines += [f"  {reason.text(zone)}" for reason in answer.reasons]
+    for task in answer.tasks:
+        lines += ["", f"{task_reference(task.task_id, task.map_index)}: {task.state}"]
+        lines += [f"  {reason.text(zone)}" for reason in task.reasons]
+    rest = answer.unfinished - len(answer.tasks)
+    if rest > 0:
+        lines += ["", f"{counted(rest, 'more task')} of the run have not ended"]
+    return lines
+
+
+def _name(answer: Answer) -> str:
+    parts = [answer.dag_id]
+    if answer.run_id is not None:
+        parts.append(answer.run_id)
+    if answer.task_id is not None:
+        parts.append(task_reference(answer.task_id, answer.map_index))
+    return "/".join(parts)
+
+
+def _state(answer: Answer) -> str:
+    return "no such run yet" if answer.state is None else answer.state
