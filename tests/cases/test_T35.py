@@ -25,8 +25,8 @@ NEEDS: list[str] = []
 BREAKS = [
     Break(
         "engine/flow/roles/schedule/decisions.py",
-        "        woken = runs.woken(answers)\n",
-        "        woken = runs.woken(answers)\n"
+        "        woken = runs.woken(answers.opening)\n",
+        "        woken = runs.woken(answers.opening)\n"
         '        conn.execute("commit")\n'
         '        conn.execute("begin")\n',
     ),

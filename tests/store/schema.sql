@@ -120,6 +120,53 @@ begin
     (select min(next_run_at) from dag where present and not paused) as made) as first;
 end $$;
 
+CREATE FUNCTION public.end_runs(run_keys bigint[], states text[], reasons text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_hashjoin TO 'off'
+    AS $$
+-- Verdicts of runs that the caller holds. Their rows leave the hot tables in the same transaction.
+-- Wakes their DAGs, of which something may have waited for that: a queued run, a ready task, a
+-- backfill, the next run (then it has no time). Where nothing does, under the lock of the DAG, no
+-- wake-up is needed: whoever makes something wait holds that lock too, or leaves a wake-up of its
+-- own. A DAG that somebody else holds is woken; nobody is waited for, since the runs are locked
+-- already. Indexes run_queued, task_unfinished, backfill_active.
+#variable_conflict use_column
+declare
+  dag_ids text[];
+  ours text[];
+begin
+  with ended as (
+    update run r set state = e.state, reason = e.reason, ended_at = clock_timestamp(),
+      past_key = null
+    from unnest(run_keys, states, reasons) as e(run_key, state, reason)
+    where r.run_key = e.run_key and r.state in ('queued', 'running')
+    returning r.dag_id)
+  select array_agg(distinct dag_id) into dag_ids from ended;
+
+  with moved as (delete from task_hot where run_key = any (run_keys) returning *)
+  insert into task_history select * from moved;
+  with moved as (delete from try_hot where run_key = any (run_keys) returning *)
+  insert into try_history select * from moved;
+  with moved as (delete from xcom_hot where run_key = any (run_keys) returning *)
+  insert into xcom_history select * from moved;
+  with moved as (delete from event_hot where run_key = any (run_keys) returning *)
+  insert into event_history select * from moved;
+
+  select array_agg(dag_id) into ours
+  from (select dag_id from dag where dag_id = any (dag_ids) and next_run_at is not null
+    order by dag_id for no key update skip locked) as free;
+  insert into wakeup (kind, name)
+  select 'dag', k.dag_id from unnest(dag_ids) as k(dag_id)
+  where ours is null or not k.dag_id = any (ours)
+    or exists (select from run r where r.dag_id = k.dag_id and r.state = 'queued')
+    or exists (select from task_hot t where t.dag_id = k.dag_id and t.state = 'scheduled'
+      and t.state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none'))
+    or exists (select from backfill b where b.dag_id = k.dag_id and b.ended_at is null);
+end $$;
+
 CREATE FUNCTION public.ensure_partitions(months integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -231,6 +278,30 @@ begin
     max_tries = greatest(t.max_tries, k.number + 1)
   from known k
   where t.run_key = k.run_key and t.task_id = k.task_id and t.map_path = '{}';
+end $$;
+
+CREATE FUNCTION public.lock_runs(run_keys bigint[]) RETURNS TABLE(run_key bigint, active integer)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_hashjoin TO 'off'
+    AS $$
+-- Locks those of some runs that are running and not paused, in order of key, passing over what
+-- another scheduler holds, and counts their active tasks under that lock; index task_unfinished.
+#variable_conflict use_column
+declare
+  ours bigint[];
+  dag_ids text[];
+begin
+  select array_agg(run_key), array_agg(dag_id) into ours, dag_ids
+  from (select run_key, dag_id from run
+    where run_key = any (run_keys) and state = 'running' and not paused
+    order by run_key for no key update skip locked) as free;
+  return query
+  select k.run_key, (select count(*)::int from task_hot t where t.dag_id = k.dag_id
+    and t.run_key = k.run_key and t.state in ('queued', 'running', 'restarting'))
+  from unnest(ours, dag_ids) as k(run_key, dag_id);
 end $$;
 
 CREATE FUNCTION public.new_run_key() RETURNS bigint
@@ -358,6 +429,43 @@ CREATE FUNCTION public.run_key_floor(at timestamp with time zone) RETURNS bigint
     AS $$
   select (extract(epoch from at) * 1000)::bigint * 1048576
 $$;
+
+CREATE FUNCTION public.take_due(most integer) RETURNS TABLE(dag_id text, version integer, spec_hash text, cursor_at timestamp with time zone, max_active_runs integer, runs integer, running integer, unfinished integer, latest timestamp with time zone)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_hashjoin TO 'off'
+    AS $$
+-- Locks up to `most` DAGs whose next run is due, longest due first, and counts their unfinished
+-- `runs` under that lock: how many of them are `running` or `unfinished` leaves out those of
+-- backfills, as a DAG's limit does; `latest` is the last logical date among all that are running.
+-- Indexes dag_due (a volatile clock_timestamp() could not be looked up in it) and run_unfinished.
+-- One that another scheduler holds is passed over.
+#variable_conflict use_column
+declare
+  ids text[];
+begin
+  select array_agg(dag_id) into ids from (select dag_id from dag
+    where present and not paused and next_run_at <= statement_timestamp()
+    order by next_run_at, dag_id limit most for no key update skip locked) as due;
+  if ids is null then
+    return;
+  end if;
+
+  return query
+  select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs, a.runs, a.running,
+    a.unfinished, a.latest
+  from unnest(ids) with ordinality as k(dag_id, place)
+  join dag d on d.dag_id = k.dag_id
+  join dag_version v on v.dag_id = d.dag_id and v.number = d.version,
+  lateral (select count(*)::int as runs,
+      (count(*) filter (where r.state = 'running' and r.backfill_id is null))::int as running,
+      (count(*) filter (where r.backfill_id is null))::int as unfinished,
+      max(r.logical_date) filter (where r.state = 'running') as latest
+    from run r where r.dag_id = d.dag_id and r.state in ('queued', 'running')) as a
+  order by k.place;
+end $$;
 
 CREATE FUNCTION public.take_runs(most integer, again interval, whole integer) RETURNS TABLE(wakeups integer, changed text[], tasks json, run_key bigint, dag_id text, spec_hash text, paused boolean, holds boolean, logical_date timestamp with time zone, started_at timestamp with time zone, past_key bigint, chained boolean, backfill boolean, selected text[], ignores_past boolean, priority integer, limited boolean)
     LANGUAGE plpgsql

@@ -49,7 +49,7 @@ def wake(world: World, task_id: str | None = None) -> int:
 @contextmanager
 def taking(conn: Conn, *, whole: int = WHOLE) -> Iterator[Woken]:
     with transaction(conn, "test", opening=[runs.take_woken(BATCH, whole)]) as answers:
-        yield runs.woken(answers)
+        yield runs.woken(answers.opening)
 
 
 # Stops whoever deletes wake-ups until a lock is free that only this test knows.

@@ -34,9 +34,44 @@ def test_the_first_statement_counts_its_rows(connection: Conn) -> None:
 
 def test_openings_stand_one_after_the_other(connection: Conn) -> None:
     with transaction(connection, "test", opening=("select '%s'", "select 2")) as answers:
-        assert answers.fetchall() == [("%s",)]
-        answers.nextset()
-        assert answers.fetchall() == [(2,)]
+        assert answers.opening.fetchall() == [("%s",)]
+        answers.opening.nextset()
+        assert answers.opening.fetchall() == [(2,)]
+
+
+def test_the_last_statement_after_the_commit_is_answered(connection: Conn) -> None:
+    settled = ("select 1", "select 2")
+    with transaction(connection, "test", closing=lambda: settled) as answers:
+        connection.execute("select 3")
+    assert answers.closing.fetchall() == [(2,)]
+    assert status(connection) is TransactionStatus.IDLE
+
+
+def test_statements_without_an_answer_travel_with_the_next_one(connection: Conn) -> None:
+    add = "insert into pool (name, slots) values (%(name)s, 1)"
+    with transaction(connection, "test"):
+        for name in ("first", "50 %"):
+            connection.later(add, {"name": name})
+        found = connection.execute("select name from pool where slots = %(slots)s", {"slots": 1})
+        assert {name for (name,) in found} == {"first", "50 %"}
+    with transaction(connection, "test"):
+        connection.execute("select 1")
+        connection.later(add, {"name": "with the commit"})
+    with pytest.raises(LookupError), transaction(connection, "test"):
+        connection.execute("select 1")
+        connection.later(add, {"name": "never"})
+        raise LookupError
+    found = connection.execute("select name from pool where slots = 1")
+    assert {name for (name,) in found} == {"first", "50 %", "with the commit"}
+
+
+def test_an_error_without_an_answer_ends_the_transaction(connection: Conn) -> None:
+    add = "insert into pool (name, slots) values (%(name)s, 1)"
+    with pytest.raises(psycopg.errors.UniqueViolation), transaction(connection, "test"):
+        connection.execute(add, {"name": "twice"})
+        connection.later(add, {"name": "twice"})
+    assert status(connection) is TransactionStatus.IDLE
+    assert connection.execute("select name from pool where slots = 1").fetchall() == []
 
 
 @pytest.mark.parametrize("text", ["it's", 'a "b"', "back\\slash", "100 %s", "{1,2}", "ü\n"])

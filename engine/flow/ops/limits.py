@@ -79,7 +79,7 @@ def _pool(conn: Conn, name: str) -> PoolStanding | None:
     size = gates.sizes(conn, [name]).get(name)
     if size == UNLIMITED:
         return None
-    return PoolStanding(size, gates.pool_use(conn, [name]).get(name, 0))
+    return PoolStanding(size, gates.pool_use(conn, [name]).get(name, gates.Use()).slots)
 
 
 def _holder(conn: Conn, pool: str) -> list[Reason]:

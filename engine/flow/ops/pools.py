@@ -50,7 +50,7 @@ def show(deployment: Deployment, name: str, limit: int | None = None) -> PoolUse
         pool = pools.one(conn, name)
         if pool is None:
             raise _unknown(deployment, name)
-        used = gates.pool_use(conn, [name]).get(name, 0)
+        used = gates.pool_use(conn, [name]).get(name, gates.Use()).slots
         waiting = [_waiting(pool, used, one) for one in pools.waiters(conn, name, limit)]
         return PoolUse(pool, pools.holders(conn, name, limit), waiting)
 

@@ -12,7 +12,8 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString, TypeVar
 
 import psycopg
 from psycopg import ClientCursor, Connection, Cursor
@@ -81,24 +82,43 @@ number that is too large. They say nothing of the database, and come from whoeve
 class Conn(Connection[Row]):
     """A connection that waits for each answer for so long and no longer.
 
-    A begin travels with the first statement after it: that saves each transaction a round trip, and
-    who has a transaction of few statements feels it.
+    A begin travels with the first statement after it, and a statement whose answer nobody needs
+    with the next one: that saves each transaction round trips, and who has a transaction of few
+    statements feels it.
     """
 
     patience: float = STATEMENT_TIMEOUT
     """Seconds that a statement may take, unless its transaction says otherwise."""
-    _begin: tuple[str, ...] = ()
-    """The statements of a begin that has not been sent yet."""
+    _ahead: tuple[str, ...] = ()
+    """What goes before the next statement and has not been sent yet: a begin, statements."""
 
     def begin(self, *settings: str) -> None:
         """Begin a transaction with these settings, at the next statement."""
-        self._begin = ("begin", *settings)
+        self._ahead = ("begin", *settings)
 
-    def end(self, how: str, *after: str) -> None:
-        """Commit or roll back, and do `after` when that is done, in one round trip."""
-        self._begin = ()
-        if statements := ((how,) if self._begun else ()) + after:
-            self.execute("; ".join(statements))
+    def later(self, query: LiteralString, params: Params) -> None:
+        """Execute one statement with the next one or with the commit; at once if it is the first.
+
+        What is wrong with its values shows here, everything else there.
+        """
+        if self._begun:
+            self._ahead = (*self._ahead, ClientCursor(self).mogrify(query, params))
+        else:
+            self.execute(query, params)
+
+    def end(self, how: str, *after: str) -> Cursor[Row] | None:
+        """Commit or roll back, and do `after` when that is done, in one round trip.
+
+        Returns a cursor at the rows of the last statement; None when there was none.
+        """
+        if how == "rollback" or not self._begun:
+            self._ahead = ()
+        if not (statements := ((how,) if self._begun else ()) + after):
+            return None
+        answers = self.execute("; ".join(statements))
+        while answers.nextset():
+            pass
+        return answers
 
     @property
     def _begun(self) -> bool:
@@ -106,16 +126,15 @@ class Conn(Connection[Row]):
 
     def execute(self, query: Any, params: Params | None = None, **how: Any) -> Cursor[Row]:
         """Execute a statement; the cursor stands at its rows."""
-        begin = self._begin
-        if begin:
+        ahead = self._ahead
+        if ahead:
+            if params is not None:
+                query, params = ClientCursor(self).mogrify(query, params), None
             text = query if isinstance(query, str) else query.as_string(self)
-            query = "; ".join((*begin, text))
-        try:
-            answers = super().execute(query, params, **how)
-        finally:
-            if self._begun:  # not by a statement with a value that cannot be written: none was sent
-                self._begin = ()
-        for _ in begin:
+            query = "; ".join((*ahead, text))
+            self._ahead = ()  # else none was sent: a value cannot be written
+        answers = super().execute(query, params, **how)
+        for _ in ahead:
             answers.nextset()
         return answers
 
@@ -181,6 +200,26 @@ def connect(dsn: str, *, name: str, patience: float = STATEMENT_TIMEOUT) -> Conn
     return conn
 
 
+@dataclass(slots=True)
+class Answers:
+    """What statements have answered that travel with the begin and the commit of a transaction."""
+
+    first: Cursor[Row] | None = None
+    last: Cursor[Row] | None = None
+
+    @property
+    def opening(self) -> Cursor[Row]:
+        """At the rows of the first statement with the begin; `nextset` leads to the others."""
+        assert self.first is not None, "no statement was to travel with the begin"
+        return self.first
+
+    @property
+    def closing(self) -> Cursor[Row]:
+        """When all is over, at the rows of the last statement after the commit."""
+        assert self.last is not None, "no statement was to travel with the commit"
+        return self.last
+
+
 def _nothing() -> Sequence[str]:
     return ()
 
@@ -195,11 +234,10 @@ def transaction(
     durable: bool = True,
     statement_timeout: float | None = None,
     idle_timeout: float = IDLE_TIMEOUT,
-) -> Iterator[Cursor[Row]]:
+) -> Iterator[Answers]:
     """One transaction of a role: local timeouts, fault points before and after its commit.
 
-    `opening` are statements without parameters that travel with its begin, in one round trip; it
-    yields a cursor at the rows of the first of them, from which `nextset` leads to the others.
+    `opening` are statements without parameters that travel with its begin, in one round trip.
     `closing` is asked at the end for statements that travel with the commit and are done after it.
     `durable=False` commits asynchronously: only heartbeats and notifications may.
     Timeouts are in seconds; without a `statement_timeout` the connection's patience is the limit.
@@ -214,9 +252,10 @@ def transaction(
         settings.append("set local synchronous_commit = off")
     try:
         conn.begin(*settings)
-        yield conn.execute("; ".join(opening)) if opening else conn.cursor()
+        answers = Answers(conn.execute("; ".join(opening)) if opening else None)
+        yield answers
         faults.point(f"{name}.before_commit")
-        conn.end("commit", *closing())
+        answers.last = conn.end("commit", *closing())
     except BaseException:
         if not conn.closed:
             try:

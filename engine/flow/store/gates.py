@@ -17,7 +17,7 @@ from flow.store.connect import Conn, Row
 # Time, served queues and unlimited pools in one answer. Whoever reads it may queue tasks of
 # unlimited pools without looking at the pools again: until the end of its transaction it shares an
 # advisory lock, which keeps none of its like waiting. Only `freeze` waits for those that are under
-# way, so that a pool that gets a size knows all that is in it.
+# way, so that a pool that gets a size knows all that is in it. Both come before any lock of rows.
 READ: Final = "select now, served, unlimited from open_gates()"
 
 _FREEZE = "select pg_advisory_xact_lock(hashtext('flow.pool_sizes'))"
@@ -31,6 +31,14 @@ class Gates(NamedTuple):
     """(executor, queue) pairs that a live worker serves."""
     unlimited: frozenset[str]
     """Pools without a size. A pool that is not among them has one, or does not exist."""
+
+
+class Use(NamedTuple):
+    """What is in use of a pool."""
+
+    slots: int = 0
+    kept: bool = False
+    """A ready task has kept its slots."""
 
 
 # Active tasks of some runs; index task_unfinished. Exact under the runs' locks.
@@ -72,12 +80,9 @@ select l.dag_id, k.dag_id is null, k.concurrency
 from limited l left join locked k on k.dag_id = l.dag_id
 """
 
-# Runs in order of key, for their limits; one that another scheduler holds is passed over.
-_LOCK_RUNS = """
-select run_key from run
-where run_key = any(%(run_keys)s::bigint[]) and state = 'running' and not paused
-order by run_key for no key update skip locked
-"""
+# Runs in order of key, for their limits, and what is active in them under the lock; one that
+# another scheduler holds is passed over. A function of the schema: see there.
+_LOCK_RUNS = "select run_key, active from lock_runs(%(run_keys)s::bigint[])"
 
 # Pools with a size, in order of name. Who comes second does not wait: what it has read is being
 # admitted by the first.
@@ -89,27 +94,17 @@ order by name for no key update skip locked
 # All pools of those names: one that is not there admits nothing.
 _SIZES = "select name, slots from pool where name = any(%(names)s::text[])"
 
-# Slots in use, counted live in a statement after the lock; indexes task_pool and task_keeping.
+# Slots in use, counted live in a statement after the lock, and whether ready tasks are among what
+# has kept theirs; indexes task_pool and task_keeping.
 _POOL_USE = """
-select pool, sum(slots) from (
-  select pool, pool_slots as slots from task_hot
+select pool, sum(slots), bool_or(ready) from (
+  select pool, pool_slots as slots, false as ready from task_hot
   where pool = any(%(names)s::text[]) and state in ('queued', 'running', 'restarting')
   union all
-  select pool, pool_slots from task_hot
+  select pool, pool_slots, state = 'scheduled' from task_hot
   where pool = any(%(names)s::text[]) and keeps_slot
     and state not in ('queued', 'running', 'restarting')) as used
 group by pool
-"""
-
-# What is free of one pool, by the same indexes.
-_FREE = """
-select slots
-  - coalesce((select sum(pool_slots) from task_hot
-    where pool = %(name)s and state in ('queued', 'running', 'restarting')), 0)
-  - coalesce((select sum(pool_slots) from task_hot
-    where pool = %(name)s and keeps_slot
-      and state not in ('queued', 'running', 'restarting')), 0)
-from pool where name = %(name)s
 """
 
 # Whoever ends or takes back an active task by other means than a report calls this in its
@@ -181,10 +176,12 @@ def lock_dags(
     return limits, held
 
 
-def lock_runs(conn: Conn, run_keys: Sequence[int]) -> set[int]:
-    """Lock those of `run_keys` that run, are not paused, and that nobody else holds."""
-    values = {"run_keys": arrays.numbers(run_keys)}
-    return {run_key for (run_key,) in conn.execute(_LOCK_RUNS, values).fetchall()}
+def lock_runs(conn: Conn, run_keys: Sequence[int]) -> dict[int, int]:
+    """Lock those of `run_keys` that run, are not paused, and that nobody else holds.
+
+    Returns the active tasks of each.
+    """
+    return dict(conn.execute(_LOCK_RUNS, {"run_keys": arrays.numbers(run_keys)}).fetchall())
 
 
 def sizes(conn: Conn, names: Sequence[str]) -> dict[str, int]:
@@ -204,18 +201,10 @@ def lock_pools(conn: Conn, names: Sequence[str]) -> tuple[dict[str, int], set[st
     return locked, {name for name, slots in known.items() if slots >= 0}
 
 
-def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, int]:
-    """Slots in use by pool; a pool without any is absent."""
-    return dict(conn.execute(_POOL_USE, {"names": list(names)}).fetchall())
-
-
-def free_slots(conn: Conn, name: str) -> int:
-    """Slots that nothing occupies; at most 0 for a pool that is full, not there or unlimited.
-
-    Locks nothing.
-    """
-    row = conn.execute(_FREE, {"name": name}).fetchone()
-    return int(row[0]) if row else 0
+def pool_use(conn: Conn, names: Sequence[str]) -> dict[str, Use]:
+    """What is in use, by pool; a pool of which nothing is, is absent."""
+    rows = conn.execute(_POOL_USE, {"names": arrays.texts(names)})
+    return {name: Use(slots, kept) for name, slots, kept in rows}
 
 
 def wake_freed(conn: Conn, pools: Iterable[str]) -> None:

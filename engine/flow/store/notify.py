@@ -37,14 +37,14 @@ ANSWER: Final = 5.0
 
 # The change counter moves with every notification, so that readers who poll it see it too.
 _STATEMENTS: dict[str, LiteralString] = {
-    WAKE: "begin; set local synchronous_commit = off; "
-    "select nextval('change_counter'); notify flow_wake; commit",
-    QUEUED: "begin; set local synchronous_commit = off; "
-    "select nextval('change_counter'); notify flow_queued; commit",
-    STOP: "begin; set local synchronous_commit = off; "
-    "select nextval('change_counter'); notify flow_stop; commit",
-    PARSE: "begin; set local synchronous_commit = off; "
-    "select nextval('change_counter'); notify flow_parse; commit",
+    WAKE: "begin; select set_config('synchronous_commit', 'off', true), "
+    "nextval('change_counter'), pg_notify('flow_wake', ''); commit",
+    QUEUED: "begin; select set_config('synchronous_commit', 'off', true), "
+    "nextval('change_counter'), pg_notify('flow_queued', ''); commit",
+    STOP: "begin; select set_config('synchronous_commit', 'off', true), "
+    "nextval('change_counter'), pg_notify('flow_stop', ''); commit",
+    PARSE: "begin; select set_config('synchronous_commit', 'off', true), "
+    "nextval('change_counter'), pg_notify('flow_parse', ''); commit",
 }
 
 
@@ -76,9 +76,12 @@ class Notifier:
             faults.point(f"notify.{channel}.after_commit")
         return min(map(self._left, self._owed), default=None)
 
-    def settle(self) -> list[LiteralString]:
-        """The statements of what is owed and due, for who sends them now: debts no more."""
-        return [_STATEMENTS[channel] for channel in self._take_due()]
+    def settle(self, *after: LiteralString) -> list[LiteralString]:
+        """The statements of what is owed and due, for who sends them now: debts no more.
+
+        `after` follows them.
+        """
+        return [*(_STATEMENTS[channel] for channel in self._take_due()), *after]
 
     def _take_due(self) -> list[str]:
         due = [channel for channel in self._owed if self._left(channel) <= 0]

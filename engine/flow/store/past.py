@@ -147,7 +147,7 @@ def remember(conn: Conn, waits: Iterable[tuple[int, int | None]]) -> None:
     rows = list(waits)
     if rows:
         run_keys, past_keys = zip(*rows, strict=True)
-        conn.execute(_REMEMBER, {"run_keys": list(run_keys), "past_keys": list(past_keys)})
+        conn.later(_REMEMBER, {"run_keys": list(run_keys), "past_keys": list(past_keys)})
 
 
 def wake_followers(conn: Conn, ended: Iterable[tuple[int, str | None]]) -> None:
@@ -159,7 +159,7 @@ def wake_followers(conn: Conn, ended: Iterable[tuple[int, str | None]]) -> None:
     rows = list(ended)
     if rows:
         run_keys, task_ids = zip(*rows, strict=True)
-        conn.execute(
+        conn.later(
             _WAKE_FOLLOWERS,
             {"run_keys": arrays.numbers(run_keys), "task_ids": arrays.texts(task_ids)},
         )
@@ -171,4 +171,4 @@ def wake_later(conn: Conn, run_keys: Sequence[int]) -> None:
     Runs of one DAG start under the DAG's lock, so a later run that is not seen here sees them.
     """
     if run_keys:
-        conn.execute(_WAKE_LATER, {"run_keys": list(run_keys)})
+        conn.later(_WAKE_LATER, {"run_keys": list(run_keys)})

@@ -153,45 +153,16 @@ update run set state = 'queued', past_key = null
 where run_key = any(%(run_keys)s::bigint[]) and state = 'running'
 """
 
-_END = """
-update run r set state = e.state, reason = e.reason, ended_at = clock_timestamp(), past_key = null
-from unnest(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])
-  as e(run_key, state, reason)
-where r.run_key = e.run_key and r.state in ('queued', 'running')
-"""
+# Verdicts, and all that follows from them. A function of the schema: see there.
+_END = "select end_runs(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])"
 
-_FAMILIES = (
-    (
-        "task",
-        "run_key, task_id, map_path, dag_id, state, try_number, max_tries, claim, losses, "
-        "pool, pool_slots, queue, executor, priority, rank, turn, stride, run_limit, dag_limit, "
-        "keeps_slot, held, retry_delay, retry_backoff, max_retry_delay, execution_timeout, "
-        "scheduled_at, queued_at, started_at, ended_at, due_at, worker, skips, reason",
-    ),
-    (
-        "try",
-        "run_key, task_id, map_path, try_number, claim, state, started_at, ended_at, worker, "
-        "host, pid, executor, queue, bundle, bundle_version, code_hash, exit_code, signal, "
-        "reason, peak_rss, cpu_time, log",
-    ),
-    ("xcom", "run_key, task_id, map_path, try_number, key, value, created_at"),
-    ("event", "run_key, event_id, at, task_id, map_path, try_number, kind, detail"),
+# Rows of finished runs leave the hot tables in the transaction that ends the run (`end_runs`), and
+# come back in the one that clears it.
+_BRING_BACK = tuple(
+    f"with moved as (delete from {name}_history where run_key = any(%(run_keys)s::bigint[]) "
+    f"returning *) insert into {name}_hot select * from moved"
+    for name in ("task", "try", "xcom", "event")
 )
-
-
-def _moves(source: str, target: str) -> tuple[str, ...]:
-    """Statements that move all rows of some runs from one kind of table to the other."""
-    return tuple(
-        f"with moved as (delete from {name}_{source} where run_key = any(%(run_keys)s::bigint[]) "
-        f"returning *) insert into {name}_{target} ({columns}) select {columns} from moved"
-        for name, columns in _FAMILIES
-    )
-
-
-# Rows of finished runs leave the hot tables in the transaction that ends the run, and come back in
-# the one that clears it.
-_ARCHIVE = _moves("hot", "history")
-_BRING_BACK = _moves("history", "hot")
 
 # A cleared run begins anew, in the queue: its limits count from its new start. It stays in a
 # backfill that is active, and else is a run like any other of its DAG.
@@ -292,7 +263,7 @@ def active(conn: Conn, dag_ids: Sequence[str]) -> dict[str, Active]:
 def requeue(conn: Conn, run_keys: Sequence[int]) -> None:
     """Put running runs back into the queue; their rows stay as they are."""
     if run_keys:
-        conn.execute(_REQUEUE, {"run_keys": list(run_keys)})
+        conn.later(_REQUEUE, {"run_keys": list(run_keys)})
 
 
 def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
@@ -305,20 +276,16 @@ def start(conn: Conn, room: dict[str, int]) -> list[StartedRun]:
 
 
 def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
-    """Write verdicts and move the runs' rows to history."""
-    if not runs:
-        return
-    run_keys = [run.run_key for run in runs]
-    conn.execute(
-        _END,
-        {
-            "run_key": run_keys,
-            "state": [run.state.value for run in runs],
-            "reason": [run.reason for run in runs],
-        },
-    )
-    for statement in _ARCHIVE:
-        conn.execute(statement, {"run_keys": run_keys})
+    """Write verdicts, move the runs' rows to history, and wake DAGs that may have waited for it."""
+    if runs:
+        conn.later(
+            _END,
+            {
+                "run_key": arrays.numbers([run.run_key for run in runs]),
+                "state": arrays.texts([run.state for run in runs]),
+                "reason": arrays.texts([run.reason for run in runs]),
+            },
+        )
 
 
 def reopen(conn: Conn, run_keys: Sequence[int]) -> None:

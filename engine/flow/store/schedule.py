@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from psycopg import Cursor
+
 from flow.store import arrays
-from flow.store.connect import Conn
+from flow.store.connect import Conn, Row
+from flow.store.runs import Active
 from flow.timetables import Planned
 
 
@@ -42,19 +45,6 @@ class Position(NamedTuple):
     next_end: datetime | None
     next_run_at: datetime | None
 
-
-# Due DAGs, longest due first, in the order of index dag_due: no look at more rows than are taken,
-# and none when nothing is due (a volatile clock_timestamp() could not be looked up in it). Their
-# versions are joined afterwards, not to thousands of due rows before they are sorted and cut off.
-# One that another scheduler holds is passed over.
-_TAKE_DUE = """
-select d.dag_id, d.version, v.spec_hash, d.cursor_at, d.max_active_runs
-from (select dag_id, version, cursor_at, max_active_runs from dag
-    where present and not paused and next_run_at <= statement_timestamp()
-    order by next_run_at, dag_id limit %(limit)s
-    for no key update skip locked) as d
-  join dag_version v on v.dag_id = d.dag_id and v.number = d.version
-"""
 
 _BACKFILLS = "exists (select from backfill b where b.dag_id = d.dag_id and b.ended_at is null)"
 
@@ -93,9 +83,26 @@ def position(dag_id: str, cursor: datetime | None, planned: Planned | None) -> P
     return Position(dag_id, cursor, start, end, planned.due_at)
 
 
-def take_due(conn: Conn, limit: int) -> list[DueDag]:
-    """Lock up to `limit` DAGs whose next run is due."""
-    return [DueDag._make(row) for row in conn.execute(_TAKE_DUE, {"limit": limit})]
+def take_due(limit: int) -> str:
+    """The statement that takes up to `limit` DAGs whose next run is due, to travel with a begin.
+
+    It locks them, passing over what another scheduler holds, and counts their unfinished runs under
+    the lock. `due` reads its answer.
+    """
+    return (
+        "select dag_id, version, spec_hash, cursor_at, max_active_runs, runs, running, unfinished, "
+        f"latest from take_due({limit})"
+    )
+
+
+def due(answer: Cursor[Row]) -> tuple[list[DueDag], dict[str, Active]]:
+    """What `take_due` has taken, longest due first, and their unfinished runs by dag_id.
+
+    A DAG without any is absent there.
+    """
+    rows = answer.fetchall()
+    counts = {row[0]: Active._make(row[6:]) for row in rows if row[5]}
+    return [DueDag._make(row[:5]) for row in rows], counts
 
 
 def lock(conn: Conn, dag_ids: Sequence[str]) -> tuple[list[WokenDag], set[str]]:
@@ -115,7 +122,7 @@ def move(conn: Conn, positions: Sequence[Position]) -> None:
         return
     numbers, places = arrays.profiles(one[1:] for one in positions)
     cursor, next_start, next_end, next_run_at = zip(*places, strict=True)
-    conn.execute(
+    conn.later(
         _MOVE,
         {
             "dag_id": arrays.texts([one.dag_id for one in positions]),

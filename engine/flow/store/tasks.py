@@ -238,7 +238,7 @@ def insert(conn: Conn, tasks: Sequence[NewTask], *, fresh: bool = False) -> None
     """Write the first rows of tasks. `fresh`: their runs are new, so they have no tries yet."""
     if not tasks:
         return
-    conn.execute(
+    conn.later(
         _INSERT,
         {
             "fresh": fresh,
@@ -260,7 +260,7 @@ def renew(conn: Conn, tasks: Sequence[tuple[int, TaskSpec]]) -> None:
     """
     if not tasks:
         return
-    conn.execute(
+    conn.later(
         _RENEW,
         {
             "run_key": arrays.numbers([run_key for run_key, _ in tasks]),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from flow.store.connect import Conn
+from psycopg import Cursor
+
+from flow.store.connect import Conn, Row
 
 
 class Upcoming(NamedTuple):
@@ -18,12 +20,21 @@ class Upcoming(NamedTuple):
     create: float
 
 
-# One small statement for all arrows, so that none opens a transaction to find nothing. No locks.
-_DUE_IN = "select decide, admit, make from due_in()"
+NOW: Final = Upcoming(0.0, 0.0, 0.0)
+"""Nobody has looked yet."""
+
+# One small statement for all arrows, so that none opens a transaction to find nothing. It travels
+# with the end of each transaction. No locks.
+LOOK: Final = "select decide, admit, make from due_in()"
 
 
 def look(conn: Conn) -> Upcoming:
     """What is due, and when the rest will be."""
-    row = conn.execute(_DUE_IN).fetchone()
+    return found(conn.execute(LOOK))
+
+
+def found(answer: Cursor[Row]) -> Upcoming:
+    """What `LOOK` has answered."""
+    row = answer.fetchone()
     assert row is not None  # the function returns one row
     return Upcoming._make(row)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from flow.store.connect import Conn
+from psycopg import Cursor
+
+from flow.store.connect import Conn, Row
 
 BUSY_AGAIN: Final = 0.02
 """Seconds after which a wake-up is due again when another scheduler held what it is about."""
@@ -19,15 +21,6 @@ class Wakeup(NamedTuple):
     kind: str
     name: str | None
 
-
-# Due wake-ups of some kinds, oldest first; one that another scheduler holds is passed over.
-# Index wakeup_due, which a volatile clock_timestamp() could not be looked up in. Locks the rows.
-_TAKE = """
-select id, kind, name from wakeup
-where kind = any(%(kinds)s::text[]) and due_at <= statement_timestamp()
-order by due_at, id limit %(limit)s
-for update skip locked
-"""
 
 # Exactly the rows that were taken: what arrived meanwhile stays.
 _DELETE = "delete from wakeup where id = any(%(ids)s::bigint[])"
@@ -51,22 +44,35 @@ select kind, name from unnest(%(kinds)s::text[], %(names)s::text[]) as w(kind, n
 """
 
 
-def take(conn: Conn, kinds: Sequence[str], limit: int) -> list[Wakeup]:
-    """Take up to `limit` due wake-ups of `kinds`; they are the caller's until its commit."""
-    rows = conn.execute(_TAKE, {"kinds": list(kinds), "limit": limit})
-    return [Wakeup._make(row) for row in rows]
+def take_named(limit: int) -> str:
+    """The statement that takes up to `limit` due wake-ups of DAGs, pools and queues, oldest first.
+
+    To travel with a begin; `named` reads its answer. They are the caller's until its commit; one
+    that another scheduler holds is passed over. Index wakeup_due, which a volatile
+    clock_timestamp() could not be looked up in.
+    """
+    return (
+        "select id, kind, name from wakeup "
+        "where kind in ('dag', 'pool', 'queue') and due_at <= statement_timestamp() "
+        f"order by due_at, id limit {limit} for update skip locked"
+    )
+
+
+def named(answer: Cursor[Row]) -> list[Wakeup]:
+    """What `take_named` has taken."""
+    return [Wakeup._make(row) for row in answer]
 
 
 def delete(conn: Conn, ids: Sequence[int]) -> None:
     """Delete wake-ups that were taken."""
     if ids:
-        conn.execute(_DELETE, {"ids": list(ids)})
+        conn.later(_DELETE, {"ids": list(ids)})
 
 
 def postpone(conn: Conn, ids: Sequence[int]) -> None:
     """Make taken wake-ups due again in `BUSY_AGAIN` seconds."""
     if ids:
-        conn.execute(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
+        conn.later(_POSTPONE, {"ids": list(ids), "seconds": BUSY_AGAIN})
 
 
 def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None]]) -> None:
@@ -74,7 +80,7 @@ def wake_runs(conn: Conn, wakes: Iterable[tuple[int, str | None, datetime | None
     rows = list(wakes)
     if rows:
         run_keys, task_ids, due = zip(*rows, strict=True)
-        conn.execute(
+        conn.later(
             _ADD_RUNS, {"run_keys": list(run_keys), "task_ids": list(task_ids), "due": list(due)}
         )
 
@@ -84,4 +90,4 @@ def wake_named(conn: Conn, wakes: Iterable[tuple[str, str]]) -> None:
     rows = list(wakes)
     if rows:
         kinds, names = zip(*rows, strict=True)
-        conn.execute(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})
+        conn.later(_ADD_NAMED, {"kinds": list(kinds), "names": list(names)})

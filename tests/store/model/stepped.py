@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import ClientCursor, Cursor
@@ -52,9 +52,13 @@ class _Line(Conn):
         # Whoever stands still within a transaction does so because the test wants it.
         super().begin(*(_TIMEOUT.sub(r"\1 0", setting) for setting in settings))
 
+    def later(self, query: LiteralString, params: Params) -> None:
+        # Others may come between any two statements, also where these travel together.
+        self.execute(query, params)
+
     def execute(self, query: Any, params: Params | None = None, **how: Any) -> Cursor[Row]:
         statement = "commit" if query.startswith("commit") else query
-        if self.closed or "notify flow_" in statement:
+        if self.closed or "pg_notify(" in statement:
             return super().execute(query, params, **how)
         order = self.actor.stop_before(statement)
         if order is Order.CUT:

@@ -2,7 +2,8 @@
 
 Locks DAGs that were woken or have a limit over their runs, then runs with a limit, then pools, each
 by key, and counts in statements after the locks. What another scheduler holds is passed over; then
-the wake-up stays, so that nobody has to remember anything.
+the wake-up stays, so that nobody has to remember anything. A pool that was woken comes before the
+DAGs and runs of its tasks: what is free of it says how many to look at.
 
 Tasks of a pool with a size are let through in the pool's own walk only, in its order: a walk over a
 DAG or a queue admits the others and leaves a wake-up to the pools.
@@ -11,15 +12,17 @@ DAG or a queue admits the others and leaves a wake-up to the pools.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from flow.decide import Room, Shares, admit
 from flow.roles.schedule.creation import start_woken
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import Written
-from flow.store import candidates, gates, wakeups
+from flow.store import candidates, gates, upcoming, wakeups
 from flow.store.candidates import Kind, Ready, Scope
 from flow.store.connect import Conn, transaction
+from flow.store.gates import Gates, Use
 from flow.store.notify import Notifier
 from flow.store.wakeups import Wakeup
 
@@ -34,31 +37,46 @@ ENOUGH: Final = 5_000
 """Tasks queued in one transaction; the rest is left to the next."""
 
 
-def admit_woken(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
-    """Serve wake-ups of DAGs, pools and queues; None when there were none."""
-    with transaction(conn, "schedule.admit", closing=notifier.settle):
-        taken = wakeups.take(conn, ["dag", "pool", "queue"], BATCH)
-        if not taken:
-            return None
-        by_scope: dict[tuple[Kind, str], list[Wakeup]] = {}
-        for wakeup in taken:
-            kind: Kind = "dag" if wakeup.kind == "dag" else _other(wakeup.kind)
-            by_scope.setdefault((kind, wakeup.name or ""), []).append(wakeup)
-        held = set()
-        dags = [name for kind, name in by_scope if kind == "dag"]
-        written = Written()
-        if dags:
-            written, busy = start_woken(conn, heads, dags, shares)
-            held |= {("dag", name) for name in busy}
-        admission = _Admission(conn)
-        for scope in sorted(by_scope.keys() - held):
-            if admission.queued >= ENOUGH or not admission.serve(*scope):
-                held.add(scope)
-        written.queued += admission.queued
-        wakeups.delete(conn, [w.id for s, ws in by_scope.items() if s not in held for w in ws])
-        wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]])
+def admit_woken(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written:
+    """Serve wake-ups of DAGs, pools and queues."""
+    opening = (gates.READ, wakeups.take_named(BATCH))
+    closing = partial(notifier.settle, upcoming.LOOK)
+    with transaction(conn, "schedule.admit", opening=opening, closing=closing) as answers:
+        state = gates.found(answers.opening)
+        answers.opening.nextset()
+        taken = wakeups.named(answers.opening)
+        written = _serve(conn, heads, taken, state, shares) if taken else Written()
         written.owe(notifier)
-        return written
+    written.done = bool(taken)
+    written.due = upcoming.found(answers.closing)
+    return written
+
+
+def _serve(
+    conn: Conn, heads: Graphs, taken: Sequence[Wakeup], state: Gates, shares: Shares
+) -> Written:
+    """Serve the scopes of some wake-ups, which are deleted where nothing has to be looked at again.
+
+    Others come back a little later.
+    """
+    by_scope: dict[tuple[Kind, str], list[Wakeup]] = {}
+    for wakeup in taken:
+        kind: Kind = "dag" if wakeup.kind == "dag" else _other(wakeup.kind)
+        by_scope.setdefault((kind, wakeup.name or ""), []).append(wakeup)
+    held = set()
+    dags = [name for kind, name in by_scope if kind == "dag"]
+    written = Written()
+    if dags:
+        written, busy = start_woken(conn, heads, dags, state, shares)
+        held |= {("dag", name) for name in busy}
+    admission = _Admission(conn, state)
+    for scope in sorted(by_scope.keys() - held):
+        if admission.queued >= ENOUGH or not admission.serve(*scope):
+            held.add(scope)
+    written.queued += admission.queued
+    wakeups.delete(conn, [w.id for s, ws in by_scope.items() if s not in held for w in ws])
+    wakeups.postpone(conn, [w.id for s in held for w in by_scope[s]])
+    return written
 
 
 def _other(kind: str) -> Kind:
@@ -80,18 +98,23 @@ class _Held(NamedTuple):
 class _Admission:
     """One transaction's admissions: locks taken, room counted under them."""
 
-    def __init__(self, conn: Conn) -> None:
+    def __init__(self, conn: Conn, state: Gates) -> None:
         self._conn = conn
-        self._state = gates.read(conn)
+        self._state = state
         self._room = Room(served=self._state.served)
         self._open_runs: set[int] = set()
         self._open_dags: set[str] = set()
         self._open_pools: set[str] = set(self._state.unlimited)
+        self._kept: set[str] = set()
+        """Pools in which ready tasks have kept their slots."""
         self.queued = 0
 
     def serve(self, kind: Kind, name: str) -> bool:
         """Admit what is ready within a scope; False when its wake-up has to stay."""
-        if kind != "pool":
+        if kind == "pool":
+            if self._lock_pools([name]):
+                return False
+        else:
             pools = candidates.pools_of(self._conn, kind, name)
             wakeups.wake_named(self._conn, [("pool", pool) for pool in pools])
         done = True
@@ -121,9 +144,9 @@ class _Admission:
         if kind != "pool" or name in self._state.unlimited:
             yield from self._walk(kind, name, PAGE)
             return
-        yield from self._walk("kept", name, PAGE)
-        # Without a lock: slots that are freed after this look leave a wake-up of their own.
-        free = gates.free_slots(self._conn, name)
+        if name in self._kept:
+            yield from self._walk("kept", name, PAGE)
+        free = self._room.pools[name]
         if free > 0:
             yield from self._walk("pool", name, min(PAGE, max(LEAST, free)))
 
@@ -167,21 +190,20 @@ class _Admission:
 
     def _lock_runs(self, page: Sequence[Ready]) -> set[int]:
         """Runs that limit their active tasks, or those of one task."""
-        limits: dict[int, tuple[str, int | None]] = {}
+        limits: dict[int, int | None] = {}
         for one in page:
             limited = one.max_active_tasks is not None or one.task.run_limit is not None
             if limited and one.task.run_key not in self._open_runs:
-                limits[one.task.run_key] = one.task.dag_id, one.max_active_tasks
+                limits[one.task.run_key] = one.max_active_tasks
         if not limits:
             return set()
         locked = gates.lock_runs(self._conn, sorted(limits))
-        self._open_runs |= locked
-        own = {key: limit for key in locked if (limit := limits[key][1]) is not None}
-        if own:
-            active = gates.active_in_runs(self._conn, [(key, limits[key][0]) for key in own])
-            for key, limit in own.items():
-                self._room.runs[key] = limit - active.get(key, 0)
-        return limits.keys() - locked
+        self._open_runs |= locked.keys()
+        for run_key, active in locked.items():
+            limit = limits[run_key]
+            if limit is not None:
+                self._room.runs[run_key] = limit - active
+        return limits.keys() - locked.keys()
 
     def _count_tasks(self, page: Sequence[Ready]) -> None:
         """Room of tasks with limits of their own; their runs and DAGs are locked."""
@@ -216,6 +238,9 @@ class _Admission:
         self._open_pools |= set(new) - held
         used = gates.pool_use(self._conn, list(sizes)) if sizes else {}
         for name, slots in sizes.items():
+            use = used.get(name, Use())
             self._room.sizes[name] = slots
-            self._room.pools[name] = slots - used.get(name, 0)
+            self._room.pools[name] = slots - use.slots
+            if use.kept:
+                self._kept.add(name)
         return held

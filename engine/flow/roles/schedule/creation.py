@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, NamedTuple
 
 from flow.decide import RunFacts, Shares, View, decide
@@ -17,7 +18,17 @@ from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import RunState, RunType
-from flow.store import dag_intervals, gates, past, runs, schedule, tasks, versions, wakeups
+from flow.store import (
+    dag_intervals,
+    gates,
+    past,
+    runs,
+    schedule,
+    tasks,
+    upcoming,
+    versions,
+    wakeups,
+)
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.notify import Notifier
@@ -45,26 +56,36 @@ class _Fresh(NamedTuple):
     alone: bool = False
 
 
-def create_due(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
-    """Create the runs that are due, one per DAG; None when none was due."""
-    with transaction(conn, "schedule.create", closing=notifier.settle):
-        due = schedule.take_due(conn, BATCH)
-        if not due:
-            return None
-        written = _create(conn, heads, due, shares)
-        written.more = len(due) == BATCH
-        written.owe(notifier)
-        return written
+def create_due(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written:
+    """Create the runs that are due, one per DAG."""
+    opening = (gates.READ, schedule.take_due(BATCH))
+    closing = partial(notifier.settle, upcoming.LOOK)
+    with transaction(conn, "schedule.create", opening=opening, closing=closing) as answers:
+        state = gates.found(answers.opening)
+        answers.opening.nextset()
+        due, counts = schedule.due(answers.opening)
+        written = Written()
+        if due:
+            written = _create(conn, heads, due, counts, state, shares)
+            written.done, written.more = True, len(due) == BATCH
+            written.owe(notifier)
+    written.due = upcoming.found(answers.closing)
+    return written
 
 
-def _create(conn: Conn, heads: Graphs, due: Sequence[DueDag], shares: Shares) -> Written:
+def _create(
+    conn: Conn,
+    heads: Graphs,
+    due: Sequence[DueDag],
+    counts: Mapping[str, Active],
+    state: Gates,
+    shares: Shares,
+) -> Written:
     """Create what is due of some locked DAGs, as far as their limits of active runs allow."""
-    state = gates.read(conn)
     found = heads.get(conn, (dag.spec_hash for dag in due))
     paused = pause_failing(conn, (found[dag.spec_hash].spec for dag in due))
     due = [dag for dag in due if dag.dag_id not in paused]
     specs = dag_intervals.complete(conn, {d.dag_id: found[d.spec_hash].spec for d in due})
-    counts = runs.active(conn, [dag.dag_id for dag in due])
     new: list[NewRun] = []
     waiting: list[tuple[str, str]] = []
     positions: list[Position] = []
@@ -173,7 +194,7 @@ def _wake_later(
 
 
 def start_woken(
-    conn: Conn, heads: Graphs, dag_ids: Sequence[str], shares: Shares
+    conn: Conn, heads: Graphs, dag_ids: Sequence[str], state: Gates, shares: Shares
 ) -> tuple[Written, set[str]]:
     """Start queued runs of DAGs, take up a backlog that waited for room, move backfills on.
 
@@ -191,7 +212,6 @@ def start_woken(
     room = {
         dag.dag_id: dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag in locked
     }
-    state = gates.read(conn)
     started = runs.start(conn, room)
     started += advance(conn, [dag.due.dag_id for dag in woken if dag.backfills])
     _wake_later(conn, started, counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from flow.decide import Decision, RunFacts, Shares, TaskFacts, View, decide
@@ -12,7 +13,7 @@ from flow.graph import Graph
 from flow.roles.schedule.graphs import Graphs
 from flow.roles.schedule.write import DecidedRun, Written, write
 from flow.states import TaskState
-from flow.store import gates, holding, runs, tasks, wakeups
+from flow.store import gates, holding, runs, tasks, upcoming, wakeups
 from flow.store.connect import Conn, transaction
 from flow.store.gates import Gates
 from flow.store.looking_back import Asking, look_back
@@ -44,41 +45,48 @@ class _OpenRun:
         return None if self.run.selected is None else frozenset(self.run.selected)
 
 
-def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier) -> Written | None:
-    """Take due wake-ups of runs and decide what follows; None when there were none."""
-    opening = (runs.take_woken(BATCH, WHOLE), gates.READ)
-    with transaction(conn, "schedule.decide", opening=opening, closing=notifier.settle) as answers:
-        woken = runs.woken(answers)
-        if not woken.wakeups:
-            return None
-        if not woken.runs:
-            return Written()
-        answers.nextset()
-        state = gates.found(answers)
-        found = graphs.get(conn, (run.spec_hash for run in woken.runs))
-        open_runs = [
-            _OpenRun(run, found[run.spec_hash], woken.changed[run.run_key]) for run in woken.runs
-        ]
-        _first_views(conn, open_runs, woken)
-        busy = _decide(conn, graphs, open_runs, state)
-        wakeups.wake_runs(conn, [wake for one in busy for wake in _again(one, state)])
-        put_off = {one.run.run_key for one in busy}
-        held = holding.held(conn, [run.run_key for run in woken.runs if run.holds])
-        written = write(
-            conn,
-            [
-                DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
-                           one.changed, one.run.paused, one.run.chained, one.run.past_key,
-                           one.run.backfill, one.run.priority, one.run.limited,
-                           held=held.get(one.run.run_key, ()))
-                for one in open_runs if one.run.run_key not in put_off
-            ],
-            state,
-            shares,
-        )  # fmt: skip
-        written.more = woken.wakeups == BATCH
-        written.owe(notifier)
-        return written
+def decide_woken(conn: Conn, graphs: Graphs, shares: Shares, notifier: Notifier) -> Written:
+    """Take due wake-ups of runs and decide what follows."""
+    opening = (gates.READ, runs.take_woken(BATCH, WHOLE))
+    closing = partial(notifier.settle, upcoming.LOOK)
+    with transaction(conn, "schedule.decide", opening=opening, closing=closing) as answers:
+        state = gates.found(answers.opening)
+        answers.opening.nextset()
+        woken = runs.woken(answers.opening)
+        written = Written()
+        if woken.runs:
+            written = _decide_taken(conn, graphs, woken, state, shares)
+            written.owe(notifier)
+        written.done, written.more = woken.wakeups > 0, woken.wakeups == BATCH
+    written.due = upcoming.found(answers.closing)
+    return written
+
+
+def _decide_taken(
+    conn: Conn, graphs: Graphs, woken: Woken, state: Gates, shares: Shares
+) -> Written:
+    """Decide runs that this transaction holds, and write what follows."""
+    found = graphs.get(conn, (run.spec_hash for run in woken.runs))
+    open_runs = [
+        _OpenRun(run, found[run.spec_hash], woken.changed[run.run_key]) for run in woken.runs
+    ]
+    _first_views(conn, open_runs, woken)
+    busy = _decide(conn, graphs, open_runs, state)
+    wakeups.wake_runs(conn, [wake for one in busy for wake in _again(one, state)])
+    put_off = {one.run.run_key for one in busy}
+    held = holding.held(conn, [run.run_key for run in woken.runs if run.holds])
+    return write(
+        conn,
+        [
+            DecidedRun(one.run.run_key, one.run.dag_id, one.graph, one.view, one.decision,
+                       one.changed, one.run.paused, one.run.chained, one.run.past_key,
+                       one.run.backfill, one.run.priority, one.run.limited,
+                       held=held.get(one.run.run_key, ()))
+            for one in open_runs if one.run.run_key not in put_off
+        ],
+        state,
+        shares,
+    )  # fmt: skip
 
 
 def _first_views(conn: Conn, open_runs: list[_OpenRun], woken: Woken) -> None:

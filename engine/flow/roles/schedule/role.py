@@ -25,6 +25,7 @@ from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store import migrate, upcoming
 from flow.store.connect import COLLISIONS, TOO_LONG, Conn, connect
 from flow.store.notify import WAKE, Notifier
+from flow.store.upcoming import NOW, Upcoming
 from flow.store.wakeups import BUSY_AGAIN
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,8 @@ its end; Python's own 700 cost a seventh of the scheduler's time in a midnight b
 
 
 EQUAL_SHARES: Final = Shares()
+
+_Arrow = Callable[[Conn, Graphs, Shares, Notifier], Written]
 
 
 def _nothing() -> None:
@@ -78,8 +81,10 @@ class Scheduler:
     behind: bool = False
     """The last pass left something that is due: there is nothing to wait for."""
     _sweep_at: float = 0.0
-    _next_due: float = 0.0
-    """Seconds from the last look until something is due."""
+    _due: Upcoming = NOW
+    """What the last look said, …"""
+    _looked: float = 0.0
+    """… and when that was, in seconds of CLOCK_MONOTONIC."""
     _lag: float = 0.0
     """Seconds for which something had been due at the last look."""
     _queued: int = 0
@@ -89,33 +94,41 @@ class Scheduler:
         # Anew with each connection: what was seen before an outage does not count.
         self.watch = Watch(self.settings.heartbeat)
 
-    def run_once(self) -> int:
+    def run_once(self, *, told: bool = True) -> int:
         """Do all that is due now, once; returns how much was done (0: nothing).
 
-        Decisions first, without a look: a worker waits for what follows. The other arrows only when
-        the look after that finds something for them.
+        Who was `told` of something decides without a look: a worker waits for what follows. Each
+        arrow looks at its end when something is due next; the others run when the last look says
+        so.
         """
         self.behind = False
-        shares = self.settings.shares
-        decided = self._count(decide_woken(self.conn, self.graphs, shares, self.notifier))
-        due = upcoming.look(self.conn)
-        self._lag = max(0.0, -min(due))
         done = 0
-        if due.admit <= 0:
-            done += self._count(admit_woken(self.conn, self.heads, shares, self.notifier))
-        if due.create <= 0:
-            done += self._count(create_due(self.conn, self.heads, shares, self.notifier))
-        # What was admitted or created after the look may have left something that is due.
-        self._next_due = 0.0 if done else min(due)
-        return decided + done
+        if told or self._expected().decide <= 0:
+            done += self._run(decide_woken, self.graphs)
+        elif min(self._expected()) > 0:
+            self._note(upcoming.look(self.conn))
+        self._lag = max(0.0, -min(self._expected()))
+        if self._expected().admit <= 0:
+            done += self._run(admit_woken, self.heads)
+        if self._expected().create <= 0:
+            done += self._run(create_due, self.heads)
+        return done
 
-    def _count(self, written: Written | None) -> int:
-        """How much an arrow has done."""
-        if written is None:
-            return 0
+    def _run(self, arrow: _Arrow, graphs: Graphs) -> int:
+        """Run an arrow; how much it has done."""
+        written = arrow(self.conn, graphs, self.settings.shares, self.notifier)
+        self._note(written.due)
         self.behind = self.behind or written.more
         self._queued += written.queued
-        return 1 + written.queued
+        return written.done + written.queued
+
+    def _note(self, due: Upcoming) -> None:
+        self._due, self._looked = due, time.monotonic()
+
+    def _expected(self) -> Upcoming:
+        """Seconds until something is due, as far as the last look knew."""
+        passed = time.monotonic() - self._looked
+        return Upcoming(*(seconds - passed for seconds in self._due))
 
     def describe(self) -> str:
         """What it does, in one line with figures."""
@@ -128,7 +141,8 @@ class Scheduler:
             self.notifier.send(self.conn, WAKE)
         if now >= self._sweep_at:
             self._sweep_at = now + self.settings.sweep
-            sweep(self.conn, self.settings.starvation_after)
+            if sweep(self.conn, self.settings.starvation_after):
+                self._note(NOW)
 
     def idle_for(self, done: int) -> float:
         """Seconds to wait after a pass that has `done` so much, at most the poll interval.
@@ -138,7 +152,7 @@ class Scheduler:
         if done > FULL and not self.behind:
             return GATHER
         soonest = 0.0 if done else BUSY_AGAIN
-        return max(soonest, min(self._next_due, self.settings.poll))
+        return max(soonest, min(*self._expected(), self.settings.poll))
 
 
 def serve(
@@ -185,13 +199,14 @@ def _loop(
 ) -> None:
     selector.register(stop, selectors.EVENT_READ)
     backoff = Backoff()
+    told = True
     log.info("scheduling")
     while not stop:
-        hearing.keep()
+        told = bool(hearing.keep()) or told
         try:
             scheduler.keep_house(registration)
             manager.ready()
-            done = scheduler.run_once()
+            done = scheduler.run_once(told=told)
             owed = scheduler.notifier.pay(scheduler.conn)
             manager.progress(scheduler.describe)
             seconds = scheduler.idle_for(done)
@@ -201,9 +216,10 @@ def _loop(
             # The connection still works, and what was seen of others still counts.
             log_failure("schedule", error)
             seconds = backoff.pause()
+        told = False
         for key in wait(selector, min(seconds, manager.patience)):
             if key.data is hearing:
-                hearing.hear()
+                told = bool(hearing.hear()) or told
             else:
                 stop.drain()
     manager.stopping()

@@ -9,7 +9,7 @@ from datetime import datetime
 from flow.decide import Candidate, Decision, Room, Shares, TaskChange, View, admit
 from flow.graph import Graph, TaskSpec
 from flow.graph.index import limits_itself, prioritised
-from flow.states import FINISHED, OCCUPYING, WAITING, TaskState
+from flow.states import FINISHED, OCCUPYING, WAITING, RunState, TaskState
 from flow.store import callbacks, candidates, gates, past, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
@@ -17,6 +17,7 @@ from flow.store.notify import QUEUED, STOP, Notifier
 from flow.store.places import Waiting
 from flow.store.runs import EndedRun
 from flow.store.tasks import MovedTask, NewTask, StoppedTask
+from flow.store.upcoming import NOW, Upcoming
 
 
 @dataclass(slots=True)
@@ -82,14 +83,17 @@ class DecidedRun:
 
 @dataclass(slots=True)
 class Written:
-    """What a batch did, for notifications and figures."""
+    """What a batch did, for notifications and figures, and what is to be done after it."""
 
+    done: bool = False
+    """There was something to do."""
     queued: int = 0
     ended: int = 0
     stopped: int = 0
     """Running tasks whose end was asked for."""
     more: bool = False
     """The batch was full: as much again may be due already."""
+    due: Upcoming = NOW
 
     def owe(self, notifier: Notifier) -> None:
         """Note that workers have to be told what to take and what to end."""
@@ -150,9 +154,10 @@ def write(
     )
     past.wake_followers(conn, [(one.run_key, task_id) for one in decided for task_id in one.heeded])
     runs.requeue(conn, rows.requeued)
-    runs.end(conn, rows.ended)
     wakeups.wake_runs(conn, rows.waits)
     wakeups.wake_named(conn, sorted(rows.named))
+    # Last, because it may take locks of DAGs, with which nobody may be waited for.
+    runs.end(conn, rows.ended)
     return Written(queued=queued, ended=len(rows.ended), stopped=stopped)
 
 
@@ -221,7 +226,8 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
         rows.ended.append(
             EndedRun(one.run_key, one.dag_id, one.decision.verdict, one.decision.reason)
         )
-        rows.named.add(("dag", one.dag_id))  # a queued run may start
+        if one.decision.verdict is RunState.FAILED:
+            rows.named.add(("dag", one.dag_id))  # it may have to be paused
         rows.callbacks += _run_callbacks(one)
     return queued
 
