@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from flow.wording.cells import duration_text
@@ -21,12 +22,18 @@ _LATER_VERSION: Final = "+"
 
 def headings(dates: Sequence[datetime]) -> list[list[str]]:
     """Rows of two-figure texts that tell the dates apart, coarsest first."""
-    rows = [[f"{date:%m}" for date in dates], [f"{date:%d}" for date in dates]]
-    for part in ("%H", "%M"):
-        if len(set(zip(*rows, strict=True))) == len(dates):
+    return [[date.strftime(part) for date in dates] for part in date_parts(dates)] if dates else []
+
+
+def date_parts(dates: Sequence[datetime]) -> list[str]:
+    """The parts of dates that tell each from the one beside it, coarsest first, for `strftime`."""
+    parts = ["%m", "%d"]
+    for finer in ("%H", "%M"):
+        texts = [date.strftime(" ".join(parts)) for date in dates]
+        if all(one != other for one, other in pairwise(texts)):
             break
-        rows.append([date.strftime(part) for date in dates])
-    return rows if dates else []
+        parts.append(finer)
+    return parts
 
 
 def seconds(run: GridRun) -> float | None:
