@@ -193,9 +193,9 @@ class GridModel:
         return None
 
     def toggle_all(self) -> None:
-        """Fold all groups, or unfold them all where all of them are folded."""
-        groups = set(self.tree.groups())
-        self._set_folded(set() if groups <= self.folded else groups)
+        """Fold all groups, or unfold them all where none is open."""
+        some_open = any(row.open for row in self.rows if row.key.kind is Kind.GROUP)
+        self._set_folded(set(self.tree.groups()) if some_open else set())
 
     def filter(self, text: str) -> None:
         """Show only tasks and groups with a text in their ids; "" shows all."""

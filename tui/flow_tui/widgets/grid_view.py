@@ -395,7 +395,6 @@ class GridView(ScrollView, can_focus=True):
             size.width + hidden * COLUMN, heading.height + len(self.model.rows)
         )
         self.refresh()
-        self._ask()
 
     def _made_lines(self) -> GridLines:
         ground = self.background_colors[1]
@@ -473,7 +472,6 @@ class GridView(ScrollView, can_focus=True):
                 self._refresh_above(before[1])
                 self._refresh_above(model.column)
         self._reveal()
-        self._ask()
         self.post_message(self.CursorMoved(self))
 
     def _pointed(self) -> None:
@@ -491,6 +489,7 @@ class GridView(ScrollView, can_focus=True):
         above = min(model.row, max(top, model.row - height + 1))
         if (left, above) != (first, top):
             self.scroll_to(left * COLUMN, above, animate=False, force=True)
+        self._ask()
 
     def _shift(self, columns: int) -> None:
         """Columns came on the left, or went: what is seen stays where it is."""
@@ -498,6 +497,7 @@ class GridView(ScrollView, can_focus=True):
         first = self._first + columns
         self._anew()
         self.scroll_to(x=max(0, first) * COLUMN, animate=False, force=True)
+        self._ask()
         self.post_message(self.CursorMoved(self))
 
     def _ask(self) -> None:
