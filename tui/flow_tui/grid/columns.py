@@ -158,17 +158,23 @@ class Columns:
 
     def codes(self, key: RowKey, first: int, count: int) -> bytes:
         """A byte for the state in each of some columns; of a group the loudest one's."""
-        return bytes(self._code(key, column) for column in self.columns[first : first + count])
+        columns = self.columns[first : first + count]
+        if key.kind is not Kind.TASK:
+            return bytes([self._code(key, column) for column in columns])
+        places = {graph: found.tasks.get(key.id) for graph, found in self._places.items()}
+        return bytes(
+            [
+                ABSENT if (place := places[column.graph]) is None else column.states[place]
+                for column in columns
+            ]
+        )
 
     def _code(self, key: RowKey, column: Column) -> int:
+        """The state of a group or of an instance."""
         if key.kind is Kind.INSTANCE:
             found = self._instances.get(key.id, {}).get(column.run.run_key)
             return found.states.get(key.map_path, ABSENT) if found else ABSENT
-        places = self._places[column.graph]
-        if key.kind is Kind.TASK:
-            place = places.tasks.get(key.id)
-            return ABSENT if place is None else column.states[place]
-        first, last = places.groups.get(key.id, (0, 0))
+        first, last = self._places[column.graph].groups.get(key.id, (0, 0))
         # Codes are places in the order of loudness, so the least is the loudest, absence the last.
         return min(column.states[first:last], default=ABSENT)
 

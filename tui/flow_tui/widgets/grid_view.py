@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from rich.style import Style
 from textual import events
@@ -144,6 +144,8 @@ class GridView(ScrollView, can_focus=True):
         lines: GridLines
         heading: Heading
         measures: Measures
+        size: Size
+        """Of the widget, with its scroll bar."""
 
     def __init__(
         self,
@@ -163,6 +165,8 @@ class GridView(ScrollView, can_focus=True):
         self._drawn: GridView._Drawn | None = None
         self._headed: tuple[int, list[HeadingLine]] | None = None
         self._asked: Wanted | None = None
+        self._seen: dict[int, Strip] = {}
+        """Lines as they were drawn last."""
 
     # ── what it shows ────────────────────────────────────────────────────────────────────────────
 
@@ -313,12 +317,46 @@ class GridView(ScrollView, can_focus=True):
 
     # ── drawing ──────────────────────────────────────────────────────────────────────────────────
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines as they are seen, those that have not changed as they were.
+
+        A grid has neither border nor padding nor links, which is what a widget's own way adds to
+        each line; a strip that stays the same object is not cut and encoded again either.
+        """
+        filters, ground = self.get_line_filters(), self.background_colors[1]
+        lines = []
+        for y in crop.line_range:
+            strip = self._seen.get(y)
+            if strip is None:
+                strip = self._seen[y] = self.render_line(y)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, ground)
+            lines.append(strip)
+        if crop.column_span == (0, self.size.width):
+            return lines
+        return [strip.crop(*crop.column_span) for strip in lines]
+
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """Draw anew, all or some regions."""
+        if not regions:
+            self._seen.clear()
+        for region in regions:
+            for y in region.line_range:
+                self._seen.pop(y, None)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
     def render_line(self, y: int) -> Strip:
         """A line as it is seen."""
         drawn = self._drawn
-        width = self.scrollable_content_region.width
         if drawn is None:
-            return Strip.blank(width)
+            return Strip.blank(self.size.width)
+        width = drawn.size.width
         if y < drawn.heading.height:
             current = self.model.column - self._first
             return drawn.lines.heading(self._heading_line(y), current, drawn.measures, width)
@@ -340,6 +378,18 @@ class GridView(ScrollView, can_focus=True):
         super().notify_style_update()
         self._lines = None
         self._anew()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw the rows anew; the scroll bar only where its thumb is seen to move."""
+        height = self.size.height
+        step = max(1, self.virtual_size.height // max(1, height))
+        at_an_end = new_value in (0, self.max_scroll_y)
+        position = new_value if at_an_end else new_value // step * step
+        if self.show_vertical_scrollbar and self.vertical_scrollbar.position != position:
+            self.vertical_scrollbar.position = position
+        above = self._drawn.heading.height if self._drawn else 0
+        if round(old_value) != round(new_value):
+            self.refresh(Region(0, above, self.size.width, max(0, height - above)))
 
     def watch_scroll_x(self, old_value: float, new_value: float) -> None:
         """Load what comes into sight."""
@@ -377,8 +427,7 @@ class GridView(ScrollView, can_focus=True):
 
     @property
     def _body_height(self) -> int:
-        height = self.scrollable_content_region.height
-        return max(1, height - (self._drawn.heading.height if self._drawn else 0))
+        return max(1, self._drawn.size.height - self._drawn.heading.height) if self._drawn else 1
 
     def _anew(self) -> None:
         """Measure and draw everything anew."""
@@ -388,7 +437,7 @@ class GridView(ScrollView, can_focus=True):
         lines = self._lines = self._lines or self._made_lines()
         heading = self._made_heading(lines)
         measures = lines.measure(self.model, size.width)
-        self._drawn = self._Drawn(lines, heading, measures)
+        self._drawn = self._Drawn(lines, heading, measures, self.size)
         self._headed = None
         hidden = max(0, self.model.width - measures.shown)
         self.virtual_size = Size(
