@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from absent import absent
 from flow.embedded import Server
@@ -71,6 +72,13 @@ class PostgresServer:
     def _execute(self, statement: str, *names: str) -> None:
         with psycopg.connect(self.dsn, autocommit=True) as conn:
             conn.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def url_of(dsn: str) -> str:
+    """The URL of a database on a socket, as settings take it."""
+    fields = conninfo_to_dict(dsn)
+    host = quote(str(fields["host"]), safe="")
+    return f"postgresql://{fields['user']}@/{fields['dbname']}?host={host}&port={fields['port']}"
 
 
 @contextmanager

@@ -51,6 +51,12 @@ ENTRIES = (
         "Stop what flow up started: parser, schedulers, workers, and the embedded database.",
     ),
     Entry(
+        "tui",
+        "flow_cli.commands.tui",
+        Panel.START,
+        "See what runs and what failed, and repair it, in the terminal.",
+    ),
+    Entry(
         "init",
         "flow_cli.commands.init",
         Panel.START,

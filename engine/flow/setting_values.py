@@ -17,6 +17,7 @@ Reader = Callable[[object, "Path"], object]
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
+PALETTES = ("default", "deuteranopia", "tritanopia", "mono")
 LEAST_WEIGHT = 0.001
 MOST_WEIGHT = 1000.0
 _SECONDS_IN = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
@@ -146,6 +147,21 @@ def slots(value: object, base: Path) -> dict[str, int]:
         return {str(name): _whole(number, 0) for name, number in value.items()}
     except ValueError as error:
         raise ValueError(f"a table of pools and numbers, each {error}") from None
+
+
+def keys(value: object, base: Path) -> dict[str, str]:
+    """A table of actions and keys; in an environment variable a JSON object."""
+    found = table(value, base)
+    if not all(isinstance(key, str) and key.strip() for key in found.values()):
+        raise ValueError('a table of actions and keys, such as { "item.clear" = "ctrl+k" }')
+    return {action: str(key) for action, key in found.items()}
+
+
+def palette(value: object, base: Path) -> str:
+    """The name of a palette of state colours."""
+    if value not in PALETTES:
+        raise ValueError(" or ".join(f'"{name}"' for name in PALETTES))
+    return str(value)
 
 
 def time_zone(value: object, base: Path) -> str:

@@ -25,6 +25,7 @@ class DatabaseSettings(NamedTuple):
 
     url: str | None
     direct_url: str | None
+    replica_url: str | None
     binaries: Path | None
 
 
@@ -100,6 +101,14 @@ class RehearsalSettings(NamedTuple):
     pools: Mapping[str, int]
 
 
+class TuiSettings(NamedTuple):
+    """`flow tui`. `keys` are by the name of the action, several with commas."""
+
+    theme: str
+    palette: str
+    keys: Mapping[str, str]
+
+
 class SecretsSettings(NamedTuple):
     """Where the keys for stored connections and variables are."""
 
@@ -120,6 +129,7 @@ class Settings(NamedTuple):
     shares: SharesSettings
     secrets: SecretsSettings
     test: RehearsalSettings
+    tui: TuiSettings
 
 
 class Setting(NamedTuple):
@@ -158,6 +168,7 @@ SECTIONS: Mapping[str, Callable[..., object]] = {
     "shares": SharesSettings,
     "secrets": SecretsSettings,
     "test": RehearsalSettings,
+    "tui": TuiSettings,
 }
 
 _ENTRIES = (
@@ -180,6 +191,13 @@ _ENTRIES = (
         None,
         values.optional(values.postgres_url),
         "URL that goes past a connection pooler, for migrations and notifications.",
+        secret=True,
+    ),
+    Setting(
+        "database.replica_url",
+        None,
+        values.optional(values.postgres_url),
+        "URL of a hot standby, from which the terminal UI reads; it changes nothing there.",
         secret=True,
     ),
     Setting(
@@ -356,6 +374,19 @@ _ENTRIES = (
         {},
         values.slots,
         "Slots of pools for flow test: pool = number. A pool that is not named has no limit.",
+    ),
+    Setting("tui.theme", "flow", values.name, "Theme of flow tui, one of those that it lists."),
+    Setting(
+        "tui.palette",
+        "default",
+        values.palette,
+        'Colours of states in flow tui: "default", "deuteranopia", "tritanopia" or "mono".',
+    ),
+    Setting(
+        "tui.keys",
+        {},
+        values.keys,
+        "Other keys for flow tui: action = key, or several with commas; flow-tui(7) lists both.",
     ),
 )
 

@@ -23,7 +23,7 @@ from flow_cli.pages import Command, examples, group
 from flow_cli.records import plain, print_page, row_of
 
 if TYPE_CHECKING:
-    from flow.ops.pausing import Unpaused
+    pass
 
 app = group(
     "List, show, pause and unpause DAGs, see next runs, and what is wrong with their files.",
@@ -167,10 +167,11 @@ def unpause(context: typer.Context, dags: DagsArgument, output: OutputOption = F
     true, the latest complete one with false, nothing before the next tick with "none".
     """
     from flow.ops import pausing
+    from flow.wording.pausing import consequences
 
     with opened(context) as deployment:
         unpaused = pausing.unpause(deployment, dags)
-    texts = [line for one in unpaused for line in _consequences(one)]
+    texts = [line for one in unpaused for line in consequences(one)]
     Output(output).lines(texts, {"dags": plain(unpaused)})
 
 
@@ -274,27 +275,3 @@ def diff(
     with opened(context) as deployment:
         found = dag_diff.diff(deployment, dag, first, second)
     Output(output).lines(*describe_diff(found))
-
-
-def _consequences(one: Unpaused) -> list[str]:
-    from zoneinfo import ZoneInfo
-
-    from flow.ops.pausing import COUNTED
-    from flow.wording.cells import text_of
-
-    zone = ZoneInfo(one.timezone)
-    lines = [f"{one.dag_id} {'goes on' if one.changed else 'was not paused'}"]
-    if one.due and one.first_start is not None:
-        count = f"at least {one.due}" if one.due == COUNTED else str(one.due)
-        runs = "run is" if one.due == 1 else "runs are"
-        first = text_of(one.first_start.astimezone(zone))
-        lines.append(f"  now: {count} {runs} created, from the interval that starts at {first}")
-    if one.queued:
-        runs = "run" if one.queued == 1 else "runs"
-        lines.append(f"  now: {one.queued} queued {runs} may start")
-    if one.next_run_at is not None and one.next_start is not None:
-        at, start = (text_of(m.astimezone(zone)) for m in (one.next_run_at, one.next_start))
-        lines.append(f"  next: at {at}, for the interval that starts at {start}")
-    elif not one.due:
-        lines.append("  the schedule creates no run")
-    return lines

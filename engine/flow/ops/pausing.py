@@ -56,29 +56,32 @@ def pause(deployment: Deployment, dag_ids: Sequence[str]) -> list[Paused]:
     return [Paused(dag.dag_id, dag.dag_id in changed) for dag in found]
 
 
-def unpause(deployment: Deployment, dag_ids: Sequence[str]) -> list[Unpaused]:
+def unpause(
+    deployment: Deployment, dag_ids: Sequence[str], *, dry_run: bool = False
+) -> list[Unpaused]:
     """Let DAGs go on, from where their catchup says. All DAGs or none.
 
-    The schedule is planned anew; queued runs get a wake-up.
+    The schedule is planned anew; queued runs get a wake-up. `dry_run` only says what would follow.
     """
     conn = deployment.conn
     with deployment.change("dags.unpause") as change:
         found = find_dags(conn, dag_ids, lock=True)
         now = clock.now(conn)
         bodies = specs.load(conn, {dag.spec_hash for dag in found})
-        changed = [dag for dag in found if dag.paused]
         results = []
         for dag in found:
             spec = dag_intervals.completed(conn, decode(bodies[dag.spec_hash]))
             cursor = cursor_from_now(spec, dag.cursor_at, now) if dag.paused else dag.cursor_at
             queued = pausing.queued_runs(conn, dag.dag_id)
             results.append(_outlook(spec, cursor, now, queued, changed=dag.paused))
-            if dag.paused:
+            if dag.paused and not dry_run:
                 schedule.move(conn, [position(dag.dag_id, cursor, plan(spec, cursor, now))])
                 change.log(dag.dag_id, {"paused": True}, {"paused": False})
-        pausing.set_paused(conn, [dag.dag_id for dag in changed], paused=False)
-        wakeups.wake_named(conn, [("dag", dag.dag_id) for dag in changed])
-        change.tell(notify.WAKE)
+        if not dry_run:
+            changed = [dag.dag_id for dag in found if dag.paused]
+            pausing.set_paused(conn, changed, paused=False)
+            wakeups.wake_named(conn, [("dag", dag_id) for dag_id in changed])
+            change.tell(notify.WAKE)
     return results
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from flow.graph import GroupSpec, TaskSpec
 from flow.ops import running
@@ -14,7 +12,7 @@ from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store.connect import Conn
 from operations_world import World
-from postgres import connection, database, server  # noqa: F401
+from postgres import connection, database, server, url_of  # noqa: F401
 
 
 @pytest.fixture
@@ -24,11 +22,7 @@ def world(
     environment: dict[str, str],
 ) -> World:
     """A migrated deployment that `flow` finds, with a worker and no DAG."""
-    fields = conninfo_to_dict(database)
-    host = quote(str(fields["host"]), safe="")
-    environment["FLOW_DATABASE_URL"] = (
-        f"postgresql://{fields['user']}@/{fields['dbname']}?host={host}&port={fields['port']}"
-    )
+    environment["FLOW_DATABASE_URL"] = url_of(database)
     made = World(database, connection, Path(environment["FLOW_HOME"]))
     made.home.mkdir()
     made.start_worker()

@@ -1,1 +1,1 @@
-"""Widgets of the terminal UI."""
+"""What screens are made of."""

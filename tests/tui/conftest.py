@@ -1,0 +1,44 @@
+"""The terminal UI on a real database, driven by keys; a scheduler makes its passes on request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flow.config import load
+from flow.store.connect import Conn
+from flow_tui.app import FlowApp
+from flow_tui.memory import Memory
+from flow_tui.session import Session
+from flow_tui.targets import Target
+from operations_world import World
+from postgres import connection, database, server, url_of  # noqa: F401
+
+MakeApp = Callable[..., FlowApp]
+
+
+@pytest.fixture
+def world(database: str, connection: Conn, tmp_path: Path) -> World:  # noqa: F811
+    """A migrated deployment with a worker and no DAG."""
+    made = World(database, connection, tmp_path)
+    made.start_worker()
+    return made
+
+
+@pytest.fixture
+def make_app(database: str, tmp_path: Path) -> MakeApp:  # noqa: F811
+    """Makes an app on the deployment; `settings` are further variables of the environment."""
+
+    def make(*start: Target, read_only: bool = False, **settings: str) -> FlowApp:
+        environ = {
+            "FLOW_HOME": str(tmp_path),
+            "FLOW_DATABASE_URL": url_of(database),
+            **settings,
+        }
+        found = load(environ=environ, folder=tmp_path).settings
+        memory = Memory(tmp_path / "tui.json")
+        return FlowApp(Session(found, read_only=read_only), memory, start)
+
+    return make

@@ -1,0 +1,45 @@
+"""Driving the terminal UI in a test: keys in, and waiting for what should be seen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from snapshots import lines_of
+from textual.app import App
+from textual.pilot import Pilot
+
+from waiting import limit
+
+Found = TypeVar("Found")
+Story = Callable[[Pilot[Any]], Awaitable[None]]
+
+
+def drive(app: App[Any], story: Story, size: tuple[int, int] = (120, 40)) -> None:
+    """Run an app without a terminal, and a story on it."""
+
+    async def play() -> None:
+        async with app.run_test(size=size) as pilot:
+            await story(pilot)
+
+    asyncio.run(play())
+
+
+async def until(
+    pilot: Pilot[Any], condition: Callable[[], Found], what: str, seconds: float = 30.0
+) -> Found:
+    """Let the app go on until the condition's answer is true, and return the answer."""
+    deadline = time.monotonic() + limit(seconds)
+    while not (answer := condition()):
+        if time.monotonic() > deadline:
+            shown = "\n".join(lines_of(pilot.app))
+            raise AssertionError(f"waited {limit(seconds):.0f} s for: {what}\n{shown}")
+        await pilot.pause(0.02)
+    return answer
+
+
+async def until_shown(pilot: Pilot[Any], text: str) -> None:
+    """Wait until a text stands on the screen."""
+    await until(pilot, lambda: any(text in line for line in lines_of(pilot.app)), text)

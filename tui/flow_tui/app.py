@@ -1,0 +1,227 @@
+"""The terminal UI: views, what lies over them, and the eye on the database."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.app import App
+from textual.screen import Screen
+
+from flow.errors import DatabaseError
+from flow_tui.actions import Action
+from flow_tui.feed import Pace
+from flow_tui.keymap import Keymap
+from flow_tui.looks import use_palette
+from flow_tui.memory import Memory
+from flow_tui.session import Session
+from flow_tui.targets import Kind, Target
+from flow_tui.themes import THEMES
+from flow_tui.view import View
+from flow_tui.widgets.frame import VIEWS, Banner
+
+if TYPE_CHECKING:
+    from flow.ops.deployment import Deployment
+
+_SCREENS: Final = {
+    Kind.DAG: ("flow_tui.screens.grid", "GridScreen"),
+    Kind.RUN: ("flow_tui.screens.run", "RunScreen"),
+    Kind.TASK: ("flow_tui.screens.task", "TaskScreen"),
+    Kind.BACKFILL: ("flow_tui.screens.backfill", "BackfillScreen"),
+    Kind.POOL: ("flow_tui.screens.pool", "PoolScreen"),
+    Kind.FILE: ("flow_tui.screens.file", "FileScreen"),
+}
+"""The screen of each kind of thing; it takes the words that name it."""
+
+
+def _view(name: str) -> Callable[[], Screen[Any]]:
+    """Imported when it is opened: the first paint waits for no other screen."""
+
+    def make() -> Screen[Any]:
+        module = import_module(f"flow_tui.screens.{name}")
+        made: Screen[Any] = getattr(module, f"{name.capitalize()}Screen")()
+        return made
+
+    return make
+
+
+class FlowApp(App[None]):
+    """`flow tui`."""
+
+    TITLE = "flow"
+    CSS_PATH = "flow.tcss"
+    MODES: ClassVar[dict[str, Any]] = {name: _view(name) for name in VIEWS}
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, session: Session, memory: Memory, start: Sequence[Target] = ()) -> None:
+        """`start`: things to open at once, each from within the one before."""
+        super().__init__()
+        self.session = session
+        self.memory = memory
+        self.keymap = Keymap.read(session.settings.tui.keys)
+        self.trouble = ""
+        """What is wrong with the session, for the banner."""
+        self._start = start
+        self._pace = Pace()
+        self._look_soon = asyncio.Event()
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────
+
+    def on_mount(self) -> None:
+        for theme in THEMES:
+            self.register_theme(theme)
+        wanted = self.memory.get("theme", self.session.settings.tui.theme)
+        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        use_palette(self.memory.get("palette", self.session.settings.tui.palette))
+        self.set_keymap(self.keymap.keys)
+        self.switch_mode("dags" if self._start else "home")
+        self.run_worker(self._watch(), group="feed")
+        for target in self._start:
+            self.open(target)
+
+    async def on_unmount(self) -> None:
+        self.memory.save()
+        self.session.close()
+
+    @property
+    def note(self) -> str:
+        """What kind of session this is."""
+        return "read-only" if self.session.read_only else ""
+
+    # ── the eye on the database ──────────────────────────────────────────────────────────────────
+
+    async def _watch(self) -> None:
+        """Have the screen in front read again when something has changed."""
+        while True:
+            if self.app_focus:
+                await self._look()
+            self._look_soon.clear()
+            try:
+                await asyncio.wait_for(self._look_soon.wait(), self._wait())
+            except TimeoutError:
+                pass
+
+    def _wait(self) -> float | None:
+        """Seconds until the next look; nothing is looked at while nobody does."""
+        return self._pace.wait(time.monotonic()) if self.app_focus else None
+
+    async def _look(self) -> None:
+        try:
+            counter = await self.session.read(_counter)
+        except DatabaseError as error:
+            self.lost(error)
+            return
+        if self.trouble:
+            self.trouble = ""
+            self._show_trouble()
+            self._pace.nudge(time.monotonic())
+        if self._pace.saw(counter, time.monotonic()) and isinstance(self.screen, View):
+            self.screen.refresh_data()
+
+    def lost(self, error: DatabaseError) -> None:
+        """The database does not answer: say so, and try again by and by."""
+        self._pace.failed()
+        self.trouble = f"{error.message}; trying again ({error.hint})"
+        self._show_trouble()
+
+    def look_now(self) -> None:
+        """Look at the database at once, and closely for a while."""
+        self._pace.nudge(time.monotonic())
+        self._look_soon.set()
+
+    def _show_trouble(self) -> None:
+        for screen in self.screen_stack:
+            for banner in screen.query(Banner):
+                banner.text = self.trouble
+
+    def watch_app_focus(self, focus: bool) -> None:
+        """Somebody looks again."""
+        if focus:
+            self._look_soon.set()
+
+    # ── going places ─────────────────────────────────────────────────────────────────────────────
+
+    def open(self, target: Target) -> None:
+        """Show a thing on its own screen."""
+        module, name = _SCREENS[target.kind]
+        screen = getattr(import_module(module), name)(*target.words)
+        self.push_screen(screen)
+
+    def perform(self, action: Action, targets: Sequence[Target]) -> None:
+        """Do what no screen does in its own way."""
+        if action.make is not None:
+            self._ask(action, targets)
+            return
+        area, _, name = action.id.partition(".")
+        if area == "view":
+            self.switch_mode(name)
+        else:
+            getattr(self, f"do_{area}_{name}")(targets)
+
+    def _ask(self, action: Action, targets: Sequence[Target]) -> None:
+        from flow_tui.dialogs.plan import PlanDialog
+
+        self.push_screen(PlanDialog(action, targets), self._asked)
+
+    def _asked(self, told: list[str] | None) -> None:
+        if told:
+            self.notify("\n".join(told[:6]), timeout=6)
+            self.look_now()
+
+    def do_app_back(self, targets: Sequence[Target]) -> None:
+        """Back to the screen below."""
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+
+    def do_app_quit(self, targets: Sequence[Target]) -> None:
+        """Leave."""
+        self.exit()
+
+    def do_app_refresh(self, targets: Sequence[Target]) -> None:
+        """Look now."""
+        self.look_now()
+
+    def do_app_copy(self, targets: Sequence[Target]) -> None:
+        """Copy the command that shows the same."""
+        if isinstance(self.screen, View):
+            self.copy_to_clipboard(self.screen.command)
+            self.notify(f"copied: {self.screen.command}", timeout=4)
+
+    def do_app_help(self, targets: Sequence[Target]) -> None:
+        """What can be done here."""
+        from flow_tui.dialogs.keys import KeysDialog
+
+        if isinstance(self.screen, View):
+            self.push_screen(KeysDialog(self.screen), self._chosen)
+
+    do_app_palette = do_app_help
+
+    def _chosen(self, action: Action | None) -> None:
+        if action is not None and isinstance(self.screen, View):
+            self.screen.perform(action)
+
+    def do_item_why(self, targets: Sequence[Target]) -> None:
+        """Why something does not move, or ended so."""
+        from flow_tui.dialogs.why import WhyDialog
+
+        self.push_screen(WhyDialog(targets[0]))
+
+    def key_of(self, action: Action) -> str:
+        """The first key of an action, as people read it."""
+        key = self.keymap.keys.get(action.id, action.key).partition(",")[0]
+        return self.get_key_display(next(iter(_binding(key))))
+
+
+def _counter(deployment: Deployment) -> int:
+    from flow.ops import changes
+
+    return changes.counter(deployment)
+
+
+def _binding(key: str) -> list[Any]:
+    from textual.binding import Binding
+
+    return list(Binding.make_bindings([Binding(key, "none")]))

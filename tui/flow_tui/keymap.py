@@ -1,0 +1,45 @@
+"""Other keys for actions, as `[tui.keys]` in `flow.toml` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from flow.errors import UsageError
+from flow_tui.actions import ACTIONS, BY_ID, Action
+
+
+class Keymap(NamedTuple):
+    """Keys by the id of their action, of those that somebody has changed."""
+
+    keys: Mapping[str, str]
+
+    @classmethod
+    def read(cls, wanted: Mapping[str, str]) -> Keymap:
+        """Take what a file says. Raises `UsageError` for an action or a key that cannot be."""
+        unknown = sorted(wanted.keys() - BY_ID.keys())
+        if unknown:
+            raise UsageError(
+                f"tui.keys names an action that does not exist: {unknown[0]}",
+                "flow-tui(7) lists the actions with their names",
+            )
+        found = cls(dict(wanted))
+        for action in ACTIONS:
+            for other in ACTIONS:
+                if action.id < other.id and found._clash(action, other):
+                    raise UsageError(
+                        f"tui.keys gives {action.id} and {other.id} the same key",
+                        f"{action.id} has {found.of(action)}, {other.id} has {found.of(other)}",
+                    )
+        return found
+
+    def of(self, action: Action) -> str:
+        """The keys of an action, with commas."""
+        return self.keys.get(action.id, action.key)
+
+    def _clash(self, one: Action, other: Action) -> bool:
+        """Whether a changed key does two things on the same screen."""
+        if one.id not in self.keys and other.id not in self.keys:
+            return False
+        apart = one.kinds and other.kinds and not one.kinds & other.kinds
+        return not apart and bool(set(self.of(one).split(",")) & set(self.of(other).split(",")))

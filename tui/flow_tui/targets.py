@@ -1,0 +1,59 @@
+"""What an action acts on: named as the command line names it, with what the screen knows of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """Kinds of things that screens show and actions take."""
+
+    APP = "app"
+    DAG = "dag"
+    RUN = "run"
+    TASK = "task"
+    LOG = "log"
+    PANES = "panes"
+    BACKFILL = "backfill"
+    POOL = "pool"
+    ROLE = "role"
+    FILE = "file"
+    ENTRY = "entry"
+
+
+class Target(NamedTuple):
+    """One thing. `words` are the arguments that name it, outermost first.
+
+    A DAG has one word, a run two, a task three; a backfill has its number, a pool its name, a DAG
+    file its path. `state` is its state, if it has one; `flags` are others that hold ("paused",
+    "held", "has_import_error").
+    """
+
+    kind: Kind
+    words: tuple[str, ...]
+    state: str | None = None
+    flags: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """Its words as people say them: sales/2026-10-09/load."""
+        return "/".join(self.words)
+
+
+def dag(dag_id: str, *, paused: bool = False) -> Target:
+    """A DAG."""
+    return Target(Kind.DAG, (dag_id,), flags=frozenset({"paused"} if paused else ()))
+
+
+def run(dag_id: str, run_id: str, state: str | None = None, *, paused: bool = False) -> Target:
+    """A run."""
+    return Target(Kind.RUN, (dag_id, run_id), state, frozenset({"paused"} if paused else ()))
+
+
+def task(
+    dag_id: str, run_id: str, reference: str, state: str | None = None, *, held: bool = False
+) -> Target:
+    """A task of a run; of a mapped one its index belongs to the reference."""
+    words = (dag_id, run_id, reference)
+    return Target(Kind.TASK, words, state, frozenset({"held"} if held else ()))

@@ -1,0 +1,106 @@
+"""Themes and the colours of states.
+
+A state is a symbol first; the palettes repeat it in colours that people with other eyes tell apart
+as well (after Okabe and Ito, "Color Universal Design", 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from textual.theme import Theme
+
+from flow.wording.looks import LOOKS
+
+THEMES: Final = (
+    Theme(
+        name="flow",
+        primary="#4f8fd0",
+        secondary="#8a7fd0",
+        accent="#e0a458",
+        success="#5fb26a",
+        warning="#d9a441",
+        error="#d9605a",
+        foreground="#d8dee6",
+        background="#10151c",
+        surface="#161d26",
+        panel="#1e2732",
+        dark=True,
+    ),
+    Theme(
+        name="flow-light",
+        primary="#2f6fb3",
+        secondary="#6a5fb5",
+        accent="#a8651a",
+        success="#2f7d3a",
+        warning="#96690f",
+        error="#b03a34",
+        foreground="#1c2530",
+        background="#fbfbf9",
+        surface="#f2f2ee",
+        panel="#e6e7e2",
+        dark=False,
+    ),
+    Theme(
+        name="flow-16",
+        primary="ansi_blue",
+        secondary="ansi_magenta",
+        accent="ansi_yellow",
+        success="ansi_green",
+        warning="ansi_yellow",
+        error="ansi_red",
+        foreground="ansi_default",
+        background="ansi_default",
+        surface="ansi_default",
+        panel="ansi_default",
+        dark=True,
+        ansi=True,
+    ),
+)
+"""The first one is the default; the last one uses the terminal's own sixteen colours."""
+
+_BLUE, _ORANGE, _GREEN, _PURPLE = "#0072b2", "#e69f00", "#009e73", "#cc79a7"
+_SKY, _VERMILION, _YELLOW = "#56b4e9", "#d55e00", "#f0e442"
+
+PALETTES: Final[Mapping[str, Mapping[str, str]]] = {
+    "default": {},
+    "deuteranopia": {
+        "scheduled": _SKY,
+        "queued": _SKY,
+        "running": f"bold {_YELLOW}",
+        "success": _BLUE,
+        "failed": f"bold {_VERMILION}",
+        "skipped": _PURPLE,
+        "up_for_retry": _ORANGE,
+        "up_for_reschedule": _ORANGE,
+        "deferred": _SKY,
+        "awaiting_input": f"bold {_ORANGE}",
+        "restarting": _ORANGE,
+        "upstream_failed": _VERMILION,
+    },
+    "tritanopia": {
+        "scheduled": _SKY,
+        "queued": _SKY,
+        "running": f"bold {_SKY}",
+        "success": _GREEN,
+        "failed": f"bold {_VERMILION}",
+        "skipped": _PURPLE,
+        "up_for_retry": _PURPLE,
+        "up_for_reschedule": _PURPLE,
+        "deferred": _SKY,
+        "awaiting_input": f"bold {_PURPLE}",
+        "restarting": _PURPLE,
+        "upstream_failed": _VERMILION,
+    },
+    "mono": {
+        state: "bold" if state in ("failed", "running", "awaiting_input") else "" for state in LOOKS
+    },
+}
+"""Styles of states that differ from `flow.wording.looks`, by palette."""
+
+
+def style_in(palette: str, state: str) -> str:
+    """The style of a state."""
+    look = LOOKS.get(state)
+    return PALETTES[palette].get(state, look.style if look else "")

@@ -1,0 +1,254 @@
+"""The frame of every screen: reading again when something changed, targets, actions, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from flow.errors import DatabaseError, FlowError
+from flow_tui.actions import ACTIONS, BY_ID, Action, for_kinds
+from flow_tui.session import Operation
+from flow_tui.targets import Kind, Target
+from flow_tui.widgets.frame import Banner, Crumbs, Hints, TopBar
+from flow_tui.widgets.table import Table
+
+if TYPE_CHECKING:
+    from flow_tui.app import FlowApp
+
+T = TypeVar("T")
+
+
+class View(Screen[None]):
+    """A screen that shows something of the deployment.
+
+    A subclass makes its widgets in `content`, reads and shows in `load`, and says in `targets` what
+    actions act on. `load` is called when the screen is shown, and again whenever the database has
+    changed; never twice at once, and not while another screen is in front.
+    """
+
+    KINDS: ClassVar[frozenset[Kind]] = frozenset()
+    """What it shows; its keys are the actions for these."""
+    IN_VIEW: ClassVar[str] = "dags"
+    """The view of the top bar that it belongs to."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *bindings(cls.KINDS)]
+        super().__init_subclass__(**options)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loading = False
+        self._stale = False
+        self._loaded = False
+
+    # ── for subclasses ───────────────────────────────────────────────────────────────────────────
+
+    def content(self) -> ComposeResult:
+        """The widgets between the frame's."""
+        raise NotImplementedError
+
+    async def load(self) -> None:
+        """Read and show. Raises what `read` raises."""
+        raise NotImplementedError
+
+    def targets(self) -> Sequence[Target]:
+        """What actions act on now."""
+        return ()
+
+    def targets_of(self, action: Action) -> Sequence[Target]:
+        """What an action acts on: a part of this screen, if it is for such."""
+        parts = action.kinds & self.KINDS & {Kind.LOG, Kind.PANES}
+        return [Target(part, ()) for part in sorted(parts)] if parts else self.targets()
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Where this is, from the view inwards."""
+        raise NotImplementedError
+
+    @property
+    def command(self) -> str:
+        """The `flow` command that shows the same."""
+        raise NotImplementedError
+
+    async def read(self, operation: Operation[T]) -> T:
+        """What an operation reads, without blocking the interface."""
+        return await self.flow.session.read(operation)
+
+    def tell(self, text: str) -> None:
+        """Say something about what is shown, beside where it is."""
+        self.query_one(Crumbs).told = text
+
+    # ── frame ────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def flow(self) -> FlowApp:
+        """The app, by its type."""
+        return cast("FlowApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        yield TopBar()
+        yield Crumbs()
+        yield Banner()
+        yield from self.content()
+        yield Hints()
+
+    def on_mount(self) -> None:
+        bar = self.query_one(TopBar)
+        bar.view = self.IN_VIEW
+        bar.note = self.flow.note
+        self.query_one(Crumbs).path = self.path
+        self.update_hints()
+
+    def on_screen_resume(self) -> None:
+        self.query_one(Banner).text = self.flow.trouble
+        self.refresh_data()
+
+    def refresh_data(self) -> None:
+        """Read again; if that is going on already, once more afterwards."""
+        self._stale = True
+        if not self._loading and self.is_attached:
+            self._loading = True
+            self.run_worker(self._load(), group="load", exit_on_error=True)
+
+    async def _load(self) -> None:
+        try:
+            while self._stale and self.is_attached:
+                self._stale = False
+                try:
+                    await self.load()
+                    self._loaded = True
+                except DatabaseError as error:
+                    self.flow.lost(error)
+                    return
+                except FlowError as error:
+                    self.missing(error)
+                    return
+        finally:
+            self._loading = False
+        self.update_hints()
+
+    def missing(self, error: FlowError) -> None:
+        """What the screen shows is not there, or not any more."""
+        self.tell(f"{error.message}; {error.hint}" if error.hint else error.message)
+
+    # ── actions ──────────────────────────────────────────────────────────────────────────────────
+
+    def update_hints(self) -> None:
+        """Show which keys work for what is under the cursor."""
+        if not self.is_attached:
+            return
+        targets = self.targets()
+        read_only = self.flow.session.read_only
+        hints = [
+            (
+                self.flow.key_of(action),
+                action,
+                action.disabled(targets, read_only=read_only) is None,
+            )
+            for action in sorted(for_kinds(self.KINDS), key=lambda one: not one.kinds)
+            if action.in_footer
+        ]
+        self.query_one(Hints).show([one for one in hints if one[2] or one[1].changes])
+
+    @on(Hints.Pressed)
+    def press(self, message: Hints.Pressed) -> None:
+        """A key of the footer was clicked."""
+        self.perform(message.action)
+
+    @on(Table.Moved)
+    def moved(self) -> None:
+        """Something else is under the cursor."""
+        self.update_hints()
+
+    @on(Table.Chosen)
+    def chosen(self) -> None:
+        """Somebody wants to see what is under the cursor."""
+        self.perform(BY_ID["app.open"])
+
+    def action_act(self, id: str) -> None:
+        """A key of the table was pressed."""
+        action = BY_ID[id]
+        alternatives = [
+            other
+            for other in ACTIONS
+            if other.kinds & self.KINDS and self.flow.key_of(other) == self.flow.key_of(action)
+        ]
+        read_only = self.flow.session.read_only
+        usable = (
+            one
+            for one in alternatives
+            if not one.disabled(self.targets_of(one), read_only=read_only)
+        )
+        self.perform(next(usable, action))
+
+    def perform(self, action: Action) -> None:
+        """Do an action to what is under the cursor or selected, or say why not."""
+        targets = self.targets_of(action)
+        reason = action.disabled(targets, read_only=self.flow.session.read_only)
+        if reason is not None:
+            self.notify(f"{action.verb}: {reason}", severity="warning", timeout=4)
+            return
+        own = getattr(self, "do_" + action.id.replace(".", "_"), None)
+        if own is not None:
+            own()
+        else:
+            self.flow.perform(action, targets)
+
+    def do_app_open(self) -> None:
+        """Open what is under the cursor."""
+        targets = self.targets()
+        if targets:
+            self.flow.open(targets[0])
+
+    def do_mark_toggle(self) -> None:
+        """Select what is under the cursor, or no more."""
+        with self._table() as table:
+            table.toggle()
+
+    def do_mark_range(self) -> None:
+        """Select from here on."""
+        with self._table() as table:
+            table.begin_range()
+
+    def do_mark_none(self) -> None:
+        """Select nothing."""
+        with self._table() as table:
+            table.select_none()
+
+    @contextmanager
+    def _table(self) -> Iterator[Any]:
+        """The widget with a cursor that has the focus; without one nothing happens."""
+        focused: Widget | None = self.focused
+        if focused is not None and hasattr(focused, "begin_range"):
+            yield focused
+            self.update_hints()
+        else:
+            yield _Nothing()
+
+
+class _Nothing:
+    def toggle(self) -> None: ...
+    def begin_range(self) -> None: ...
+    def select_none(self) -> None: ...
+
+
+def bindings(kinds: frozenset[Kind]) -> list[BindingType]:
+    """The keys of the actions for such things, and of those for every screen."""
+    return [
+        Binding(
+            action.key,
+            f"act({action.id!r})",
+            action.verb,
+            show=False,
+            id=action.id,
+            tooltip=action.help,
+        )
+        for action in for_kinds(kinds)
+    ]

@@ -1,0 +1,406 @@
+"""A table of rows that are kept as data: twenty thousand are as quick as twenty.
+
+Only the lines that are seen are drawn. The cursor and the selection stay with their rows, whatever
+the order and the filter. Columns give way by rank where the terminal is narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from flow.wording.cells import printable, width_of
+
+Row = TypeVar("Row")
+GAP: Final = 2
+"""Columns of the terminal between two columns of the table."""
+_ROOM_SAMPLED: Final = 500
+"""Rows that are measured to find the width of a column."""
+
+
+class Piece(NamedTuple):
+    """A text and its rich style."""
+
+    text: str
+    style: str = ""
+
+
+Cell = str | Piece | Sequence[Piece]
+
+
+class Column(NamedTuple, Generic[Row]):
+    """One column. `cell` makes what is shown of a row.
+
+    `rank`: where there is no room, columns with the highest rank go first; those of rank 0 stay and
+    are shortened in their middle. `widest`: terminal columns that it takes at most. `sort` is what
+    rows are ordered by; None: by the text.
+    """
+
+    heading: str
+    cell: Callable[[Row], Cell]
+    rank: int = 0
+    right: bool = False
+    widest: int = 60
+    sort: Callable[[Row], Any] | None = None
+
+
+class Table(ScrollView, Generic[Row], can_focus=True):
+    """Rows below headings, one of them under the cursor."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "table--heading",
+        "table--cursor",
+        "table--selected",
+        "table--empty",
+    }
+    DEFAULT_CSS = """
+    Table { height: 1fr; background: $background; }
+    Table > .table--heading { color: $text-muted; text-style: bold; }
+    Table > .table--cursor { background: $primary 25%; }
+    Table:focus > .table--cursor { background: $primary 45%; text-style: bold; }
+    Table > .table--selected { background: $secondary 30%; }
+    Table > .table--empty { color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("home,g", "edge(False)", show=False),
+        Binding("end,G", "edge(True)", show=False),
+        Binding("less_than_sign", "sort_by(-1)", show=False),
+        Binding("greater_than_sign", "sort_by(1)", show=False),
+        Binding("o", "turn", show=False),
+    ]
+
+    at: reactive[int] = reactive(0, repaint=False)
+    """The place of the cursor among the rows that are shown."""
+
+    class Moved(Message):
+        """The cursor is on another row, or the row has changed; None: there is none."""
+
+        def __init__(self, table: Table[Any], row: object) -> None:
+            super().__init__()
+            self.table = table
+            self.row = row
+
+        @property
+        def control(self) -> Table[Any]:
+            return self.table
+
+    class Chosen(Message):
+        """Somebody wants to see more of a row."""
+
+        def __init__(self, table: Table[Any], row: object) -> None:
+            super().__init__()
+            self.table = table
+            self.row = row
+
+        @property
+        def control(self) -> Table[Any]:
+            return self.table
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]],
+        key: Callable[[Row], Hashable],
+        *,
+        empty: str = "nothing here",
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._columns = columns
+        self._key = key
+        self._empty = empty
+        self._all: Sequence[Row] = ()
+        self._fits: Callable[[Row], bool] | None = None
+        self._sorted_by: int | None = None
+        self._turned = False
+        self._widths: list[tuple[int, int]] = []
+        """Which columns are shown, and how wide."""
+        self.rows: list[Row] = []
+        """Those that are shown, in their order."""
+        self.selected: set[Hashable] = set()
+        """Keys of the selected rows."""
+        self._range_from: Hashable | None = None
+
+    # ── rows ─────────────────────────────────────────────────────────────────────────────────────
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show these rows instead; cursor and selection stay with theirs."""
+        self._all = rows
+        self.selected &= {self._key(row) for row in rows} if self.selected else set()
+        self._arrange()
+
+    def filter(self, fits: Callable[[Row], bool] | None) -> None:
+        """Show only rows that fit; None: all."""
+        self._fits = fits
+        self._arrange()
+
+    @property
+    def current(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows[self.at] if 0 <= self.at < len(self.rows) else None
+
+    @property
+    def chosen(self) -> list[Row]:
+        """The selected rows that are shown; without any the one under the cursor."""
+        marked = [row for row in self.rows if self._key(row) in self.selected]
+        return marked or [row for row in [self.current] if row is not None]
+
+    def go_to(self, key: Hashable) -> bool:
+        """Put the cursor on the row with this key; whether there is one."""
+        for place, row in enumerate(self.rows):
+            if self._key(row) == key:
+                self.at = place
+                return True
+        return False
+
+    def _arrange(self) -> None:
+        before = self.current
+        key = self._key(before) if before is not None else None
+        rows = self._all if self._fits is None else [row for row in self._all if self._fits(row)]
+        self.rows = list(rows)
+        if self._sorted_by is not None:
+            column = self._columns[self._sorted_by]
+            by = column.sort or (lambda row: plain(column.cell(row)))
+            self.rows.sort(key=lambda row: _none_last(by(row)), reverse=self._turned)
+        self._measure()
+        if key is None or not self.go_to(key):
+            self.at = min(self.at, max(0, len(self.rows) - 1))
+        self.refresh()
+        self.post_message(self.Moved(self, self.current))
+
+    # ── looks ────────────────────────────────────────────────────────────────────────────────────
+
+    def _measure(self) -> None:
+        """Share the width out; columns that find no room are left out."""
+        wanted = []
+        for column in self._columns:
+            texts = (plain(column.cell(row)) for row in self.rows[:_ROOM_SAMPLED])
+            wanted.append(min(column.widest, max(map(width_of, [column.heading, *texts]))))
+        shown = list(range(len(self._columns)))
+        room = max(1, self.size.width - 1)
+        while len(shown) > 1 and _total(wanted[at] for at in shown) > room:
+            last = max(shown, key=lambda at: (self._columns[at].rank, at))
+            if self._columns[last].rank == 0:
+                break
+            shown.remove(last)
+        over = _total(wanted[at] for at in shown) - room
+        if over > 0:  # only columns that stay are left: the widest gives
+            widest = max(shown, key=lambda at: wanted[at])
+            wanted[widest] = max(8, wanted[widest] - over)
+        self._widths = [(at, wanted[at]) for at in shown]
+        self.virtual_size = Size(self.size.width, len(self.rows) + 1)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y == 0:
+            return self._heading(width)
+        base = self.rich_style
+        if not self.rows:
+            style = self.get_component_rich_style("table--empty")
+            return _strip([Segment(f" {self._empty}", style)] if y == 1 else [], width, base)
+        at = y - 1 + self.scroll_offset.y
+        if at >= len(self.rows):
+            return Strip.blank(width, base)
+        row = self.rows[at]
+        segments = self._line(row)
+        if self._key(row) in self.selected:
+            base = base + self.get_component_rich_style("table--selected")
+            segments[0] = Segment("▌", segments[0].style)
+        if at == self.at:
+            base = base + self.get_component_rich_style("table--cursor")
+        return _strip(segments, width, base)
+
+    def _heading(self, width: int) -> Strip:
+        style = self.get_component_rich_style("table--heading")
+        segments = [Segment(" ", style)]
+        for at, room in self._widths:
+            column = self._columns[at]
+            arrow = ("▼" if self._turned else "▲") if at == self._sorted_by else ""
+            text = _fitted(column.heading + arrow, room, column.right)
+            segments.append(Segment(text + " " * GAP, style))
+        return _strip(segments, width, self.rich_style)
+
+    def _line(self, row: Row) -> list[Segment]:
+        segments = [Segment(" ", Style.null())]
+        for at, room in self._widths:
+            column = self._columns[at]
+            segments += _cell(column.cell(row), room, column.right)
+            segments.append(Segment(" " * GAP, Style.null()))
+        return segments
+
+    # ── the cursor ───────────────────────────────────────────────────────────────────────────────
+
+    def validate_at(self, at: int) -> int:
+        return max(0, min(at, len(self.rows) - 1))
+
+    def watch_at(self, before: int, now: int) -> None:
+        if self._range_from is not None:
+            self._select_range()
+        self._keep_in_sight()
+        self.refresh()
+        self.post_message(self.Moved(self, self.current))
+
+    def _keep_in_sight(self) -> None:
+        height = max(1, self.size.height - 1)  # below the headings, which stay
+        top = self.scroll_offset.y
+        if self.at < top:
+            self.scroll_to(y=self.at, animate=False)
+        elif self.at >= top + height:
+            self.scroll_to(y=self.at - height + 1, animate=False)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by so many rows."""
+        self.at += by
+
+    def action_page(self, by: int) -> None:
+        """Move the cursor by a screenful."""
+        self.at += by * max(1, self.size.height - 2)
+
+    def action_edge(self, last: bool) -> None:
+        """Move the cursor to the first or last row."""
+        self.at = len(self.rows) - 1 if last else 0
+
+    def action_sort_by(self, by: int) -> None:
+        """Order by the next or previous column; past the ends, in the order in which rows came."""
+        places: list[int | None] = [None, *(at for at, _ in self._widths)]
+        self._sorted_by = places[(places.index(self._sorted_by) + by) % len(places)]
+        self._arrange()
+
+    def action_turn(self) -> None:
+        """Turn the order around."""
+        self._turned = not self._turned
+        self._arrange()
+
+    # ── the selection ────────────────────────────────────────────────────────────────────────────
+
+    def toggle(self) -> None:
+        """Select the row under the cursor, or no more; the cursor goes on to the next."""
+        row = self.current
+        if row is not None:
+            self.selected ^= {self._key(row)}
+            self.at += 1
+            self.refresh()
+
+    def begin_range(self) -> None:
+        """Select from here to wherever the cursor goes; the second time it ends there."""
+        if self._range_from is not None or self.current is None:
+            self._range_from = None
+            return
+        self._range_from = self._key(self.current)
+        self._select_range()
+
+    def select_none(self) -> None:
+        """Select nothing."""
+        self._range_from = None
+        self.selected.clear()
+        self.refresh()
+
+    def _select_range(self) -> None:
+        keys = [self._key(row) for row in self.rows]
+        if self._range_from not in keys:
+            self._range_from = None
+            return
+        ends = sorted((keys.index(self._range_from), self.at))
+        self.selected = set(keys[ends[0] : ends[1] + 1])
+        self.refresh()
+
+    # ── events ───────────────────────────────────────────────────────────────────────────────────
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._measure()
+        self._keep_in_sight()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.y - 1 + self.scroll_offset.y
+        if event.y < 1 or at >= len(self.rows):
+            return
+        again = self.at == at and event.chain > 1
+        self.at = at
+        if again:
+            self.post_message(self.Chosen(self, self.rows[at]))
+
+    def choose(self) -> None:
+        """Ask for more of the row under the cursor."""
+        row = self.current
+        if row is not None:
+            self.post_message(self.Chosen(self, row))
+
+    def refresh_lines_seen(self) -> None:
+        """Draw again what is seen: times have passed."""
+        self.refresh(Region(0, 1, self.size.width, self.size.height - 1))
+
+
+def plain(cell: Cell) -> str:
+    """The text of a cell."""
+    if isinstance(cell, str):
+        return printable(cell)
+    if isinstance(cell, Piece):
+        return printable(cell.text)
+    return "".join(printable(piece.text) for piece in cell)
+
+
+def shortened(text: str, width: int) -> str:
+    """A text of at most `width` columns; what does not fit is left out in its middle.
+
+    Ids mostly differ at their ends.
+    """
+    if width_of(text) <= width:
+        return text
+    kept = max(2, width - 1)
+    while kept > 2 and width_of(_without_middle(text, kept)) > width:
+        kept -= 1  # some of its characters take two columns
+    return _without_middle(text, kept)
+
+
+def _without_middle(text: str, kept: int) -> str:
+    tail = kept // 2
+    return f"{text[: kept - tail]}…{text[-tail:]}"
+
+
+def _fitted(text: str, room: int, right: bool) -> str:
+    text = shortened(text, room)
+    space = " " * (room - width_of(text))
+    return space + text if right else text + space
+
+
+def _cell(cell: Cell, room: int, right: bool) -> list[Segment]:
+    if isinstance(cell, str | Piece):
+        piece = Piece(cell) if isinstance(cell, str) else cell
+        text = _fitted(printable(piece.text), room, right)
+        return [Segment(text, Style.parse(piece.style))]
+    segments, left = [], room
+    for piece in cell:
+        text = printable(piece.text)
+        if width_of(text) > left:
+            break
+        segments.append(Segment(text, Style.parse(piece.style)))
+        left -= width_of(text)
+    space = Segment(" " * left, Style.null())
+    return [space, *segments] if right else [*segments, space]
+
+
+def _strip(segments: Sequence[Segment], width: int, base: Style) -> Strip:
+    return Strip(segments).adjust_cell_length(width).crop(0, width).apply_style(base)
+
+
+def _total(widths: Iterable[int]) -> int:
+    sizes = list(widths)
+    return sum(sizes) + GAP * (len(sizes) - 1)
+
+
+def _none_last(value: Any) -> tuple[bool, Any]:
+    return value is None, value
