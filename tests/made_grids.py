@@ -110,7 +110,7 @@ class Ledger:
     def _window(self, columns: Sequence[Column], known: Known, *, more: bool) -> GridWindow:
         graphs = {self.latest, *(one.graph for one in columns)}
         rows = {graph: self.graphs[graph] for graph in graphs if graph not in known}
-        return GridWindow("sales", "UTC", self.latest, rows, list(columns), more, START)
+        return GridWindow("sales", "UTC", False, self.latest, rows, list(columns), more, START)
 
 
 def year(days: int = 60, tasks: int | None = None) -> Ledger:

@@ -1,5 +1,4 @@
-"""A program in a terminal of a fixed size, as somebody who types sees it: when what appears is there.
-"""
+"""A program in a terminal of a fixed size, as somebody who types sees it."""
 
 from __future__ import annotations
 

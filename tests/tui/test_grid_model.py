@@ -120,7 +120,7 @@ def test_a_mapped_task_expands_into_what_was_read_and_closes_again():
     assert names(model)[2:5] == ["  load.raw", "    load.raw[0]", "    load.raw[1]"]
     point(model, RowKey(Kind.INSTANCE, "load.raw", (1,)))
     assert model.code == code_of(F)
-    assert model.targets() == [Target(day(2), "load.raw", (1,))]
+    assert model.targets() == [Target(day(2), "load.raw", (1,), F)]
     assert model.columns.codes(RowKey(Kind.INSTANCE, "load.raw", (1,)), 0, 2) == bytes([ABSENT] * 2)
     assert model.toggle() is None
     assert model.cell == Cell(task("load.raw"), 2)

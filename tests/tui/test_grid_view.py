@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -15,10 +15,10 @@ from textual.strip import Strip
 from flow.ops.grid_window import GridRow, code_of
 from flow.states import TaskState
 from flow.store.read.grid import InstanceStates
-from flow.wording.looks import LOOKS
 from flow_tui.grid.model import Cell
 from flow_tui.grid.rows import Kind, RowKey
-from flow_tui.palettes import PALETTES
+from flow_tui.looks import use_palette
+from flow_tui.themes import PALETTES
 from flow_tui.widgets.grid_view import GridView
 from made_grids import ROWS, Ledger, day, year
 
@@ -97,16 +97,21 @@ def task(task_id: str) -> RowKey:
 # ── what it says ─────────────────────────────────────────────────────────────────────────────────
 
 
-def test_arrows_and_letters_move_and_enter_opens_or_folds():
+def test_arrows_and_letters_move_and_opening_a_group_folds_it():
     async def story(stage: Stage, pilot: Pilot[None]) -> None:
-        await pilot.press("left", "h", "j", "down", "l", "enter")
+        await pilot.press("left", "h", "j", "down", "l")
+        stage.grid.open()
+        await pilot.pause()
         (opened,) = [one for one in stage.heard if isinstance(one, GridView.Opened)]
         assert opened.cell == Cell(task("load.raw"), 38)
-        await pilot.press("k", "enter")
+        await pilot.press("k")
+        stage.grid.open()
         assert len(stage.grid.model.rows) == 3
-        await pilot.press("Z")
+        stage.grid.fold_all()
         assert len(stage.grid.model.rows) == 8
-        await pilot.press("G", "home", "enter")
+        await pilot.press("G", "home")
+        stage.grid.open()
+        await pilot.pause()
         assert stage.heard[-1].cell.key == task("report")  # type: ignore[attr-defined]
         await pilot.press("g", "end")
         assert stage.grid.model.cell == Cell(task("extract"), 39)
@@ -157,7 +162,9 @@ def test_a_mapped_task_asks_for_its_instances():
     ledger.add(day(3), {"load.raw": F}, mapped={"load.raw": {"failed": 1, "success": 1}})
 
     async def story(stage: Stage, pilot: Pilot[None]) -> None:
-        await pilot.press("j", "j", "z")
+        await pilot.press("j", "j")
+        stage.grid.fold()
+        await pilot.pause()
         assert [one.task_id for one in stage.heard] == ["load.raw"]  # type: ignore[attr-defined]
         found = InstanceStates(3, 2, {(0,): code_of(S), (1,): code_of(F)})
         stage.grid.take_instances("load.raw", [found])
@@ -177,14 +184,15 @@ def test_ranges_and_marks_are_seen_and_given_up_one_after_the_other():
         await pilot.pause()
         assert "+✓ +✓" in next(line for line in stage.seen() if "extract" in line)
         assert "[✓]+✓" in next(line for line in stage.seen() if "raw" in line)
-        await pilot.press("space", "up")
+        stage.grid.toggle()
+        await pilot.press("up")
         await pilot.pause()
         assert "*✓ *✓" in next(line for line in stage.seen() if "raw" in line)
         assert len(stage.grid.model.targets()) == 2 * 5
-        await pilot.press("v")
-        assert stage.grid.unmark()
-        assert stage.grid.unmark()
-        assert not stage.grid.unmark()
+        stage.grid.begin_range()
+        assert stage.grid.select_none()
+        assert stage.grid.select_none()
+        assert not stage.grid.select_none()
 
     play(year(60), story)
 
@@ -332,26 +340,36 @@ def test_who_looks_at_the_newest_run_sees_the_next_one_come():
     play(ledger, story)
 
 
-def test_every_palette_has_every_state_and_can_be_taken_while_it_is_shown():
-    for palette in PALETTES.values():
-        assert palette.keys() == LOOKS.keys()
+@pytest.fixture
+def palette() -> Iterator[None]:
+    """Whatever palette a test takes, the next one begins with the default."""
+    yield
+    use_palette("default")
 
+
+def test_another_palette_and_another_theme_are_taken_while_it_is_shown(palette: None):
     async def story(stage: Stage, pilot: Pilot[None]) -> None:
-        before = stage.export_screenshot()
-        stage.grid.use_palette("deuteranopia")
-        await pilot.pause()
-        assert stage.export_screenshot() != before
-        assert "#56b4e9" in stage.export_screenshot()
+        seen = set()
+        for name in PALETTES:
+            use_palette(name)
+            stage.grid.restyle()
+            await pilot.pause()
+            seen.add(stage.export_screenshot(title="", simplify=True))
+        assert len(seen) == len(PALETTES)
         stage.theme = "textual-light"
         await pilot.pause()
-        assert len(stage.seen()) == 24
+        assert stage.export_screenshot(title="", simplify=True) not in seen
 
     play(year(60), story)
 
 
 def test_a_filter_narrows_the_rows_and_a_dag_without_runs_shows_its_tasks():
     async def story(stage: Stage, pilot: Pilot[None]) -> None:
-        await pilot.press("left", "down", "enter", "space", "v", "G", "home")
+        await pilot.press("left", "down", "G", "home")
+        stage.grid.open()
+        stage.grid.toggle()
+        stage.grid.begin_range()
+        await pilot.pause()
         assert stage.heard == []
         stage.grid.filter("join")
         await pilot.pause()

@@ -74,6 +74,7 @@ class GridWindow(NamedTuple):
 
     dag_id: str
     timezone: str
+    paused: bool
     latest: str
     rows: dict[str, Rows]
     columns: list[Column]
@@ -194,6 +195,7 @@ def _window(
     return GridWindow(
         dag_id=dag.dag_id,
         timezone=dag.timezone,
+        paused=dag.paused,
         latest=dag.spec_hash,
         rows=new,
         columns=[

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from flow_tui.actions import BY_ID, Action, for_kinds
+from flow_tui.actions import BY_ID, Action
 from flow_tui.fuzzy import score
 from flow_tui.view import View
 
@@ -42,7 +42,7 @@ class KeysDialog(ModalScreen[Action | None]):
     def __init__(self, view: View) -> None:
         super().__init__()
         self._view = view
-        self._actions = sorted(for_kinds(view.KINDS), key=lambda one: not one.kinds)
+        self._actions = sorted(view.actions(), key=lambda one: not one.kinds)
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:

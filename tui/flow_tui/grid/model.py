@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
-from flow.ops.grid_window import ABSENT, Column, GridChanges, GridWindow
+from flow.ops.grid_window import ABSENT, Column, GridChanges, GridWindow, state_of
+from flow.states import TaskState
 from flow.store.read.grid import GridRun, InstanceStates
 from flow_tui.grid.columns import Columns, Difference
 from flow_tui.grid.rows import Kind, MapPath, Row, RowKey, Tree, View
@@ -40,6 +41,7 @@ class Target(NamedTuple):
     run: GridRun
     task_id: str
     map_path: MapPath | None
+    state: TaskState
 
 
 class GridModel:
@@ -271,8 +273,9 @@ class GridModel:
         is_instance = key.kind is Kind.INSTANCE
         for task_id in self.tree.tasks_of(key):
             one = key if is_instance else RowKey(Kind.TASK, task_id)
-            if self.columns.codes(one, index, 1)[0] != ABSENT:
-                yield Target(run, task_id, key.map_path if is_instance else None)
+            state = state_of(self.columns.codes(one, index, 1)[0])
+            if state is not None:
+                yield Target(run, task_id, key.map_path if is_instance else None, state)
 
     def _set_folded(self, folded: set[str]) -> None:
         at = self.cell

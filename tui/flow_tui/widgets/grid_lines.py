@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -16,7 +17,6 @@ from flow.wording.layout import padded, shortened
 from flow.wording.looks import LOOKS
 from flow_tui.grid.model import GridModel
 from flow_tui.grid.rows import Kind, Row, RowKey
-from flow_tui.palettes import Palette
 from flow_tui.widgets.grid_heading import HeadingLine
 
 IN_ROW: Final = 1
@@ -35,6 +35,8 @@ _SHARE_OF_NAMES: Final = 3
 """Names take at most one part in so many of the width."""
 _NARROWEST: Final = len("12 h 59 min")
 """What the headings need."""
+_STANDING_OUT: Final = ("failed",)
+"""States that are found at a glance in a thousand cells."""
 _KEPT: Final = 4_096
 """Lines that are remembered."""
 
@@ -65,10 +67,13 @@ class Measures(NamedTuple):
 class GridLines:
     """Draws lines and remembers them. What is remembered is found by all that it depends on."""
 
-    def __init__(self, palette: Palette, looks: Looks, *, symbols: bool) -> None:
+    def __init__(self, styles: Mapping[str, str], looks: Looks, *, symbols: bool) -> None:
+        """`styles`: the rich style of each state. Without `symbols` states are letters."""
         self.symbols = symbols
         self.looks = looks
-        self._palette = {state: Style.parse(style) for state, style in palette.items()}
+        self._styles = {state: Style.parse(style) for state, style in styles.items()}
+        for state in _STANDING_OUT:
+            self._styles[state] += Style(reverse=True)
         self._cells: dict[tuple[int, int], tuple[str, Style]] = {}
         self._lines: dict[object, Strip] = {}
 
@@ -162,7 +167,7 @@ class GridLines:
     def sign(self, state: str) -> tuple[str, Style]:
         """The sign of a state and its style."""
         look = LOOKS[state]
-        return look.symbol if self.symbols else look.letter, self._palette[state]
+        return look.symbol if self.symbols else look.letter, self._styles[state]
 
     def _remember(self, key: object, strip: Strip) -> Strip:
         if len(self._lines) >= _KEPT:
@@ -181,7 +186,7 @@ def short_name(model: GridModel, key: RowKey) -> str:
 
 def quiet(style: Style) -> Style:
     """The colour by which a state is known, without what makes its sign stand out."""
-    return Style(color=style.bgcolor or style.color, dim=style.dim)
+    return Style(color=style.color, dim=style.dim)
 
 
 def _framed(sign: str, flags: int) -> str:

@@ -21,10 +21,11 @@ from textual.strip import Strip
 from flow.ops.grid_window import GridChanges, GridWindow
 from flow.store.read.grid import InstanceStates
 from flow.wording.grid import COLUMN
+from flow.wording.looks import LOOKS
 from flow_tui.grid.columns import Difference
 from flow_tui.grid.model import Cell, GridModel, Wanted
 from flow_tui.grid.rows import Kind, RowKey
-from flow_tui.palettes import DEFAULT, PALETTES
+from flow_tui.looks import style_of
 from flow_tui.widgets.grid_heading import Heading, HeadingLine
 from flow_tui.widgets.grid_lines import (
     AT_CURSOR,
@@ -80,21 +81,16 @@ class GridView(ScrollView, can_focus=True):
         Binding("right,l", "move(0, 1)", "Newer run", show=False, id="grid.right"),
         Binding("up,k", "move(-1, 0)", "Task above", show=False, id="grid.up"),
         Binding("down,j", "move(1, 0)", "Task below", show=False, id="grid.down"),
-        Binding("shift+left,H", "extend(0, -1)", "Range left", show=False, id="grid.range_left"),
-        Binding("shift+right,L", "extend(0, 1)", "Range right", show=False, id="grid.range_right"),
-        Binding("shift+up,K", "extend(-1, 0)", "Range up", show=False, id="grid.range_up"),
-        Binding("shift+down,J", "extend(1, 0)", "Range down", show=False, id="grid.range_down"),
-        Binding("pageup", "page(-1)", "Page up", show=False, id="grid.page_up"),
-        Binding("pagedown", "page(1)", "Page down", show=False, id="grid.page_down"),
+        Binding("shift+left", "extend(0, -1)", "Range left", show=False, id="grid.range_left"),
+        Binding("shift+right", "extend(0, 1)", "Range right", show=False, id="grid.range_right"),
+        Binding("shift+up", "extend(-1, 0)", "Range up", show=False, id="grid.range_up"),
+        Binding("shift+down", "extend(1, 0)", "Range down", show=False, id="grid.range_down"),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False, id="grid.page_up"),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False, id="grid.page_down"),
         Binding("home", "end_of_row(False)", "Oldest run", show=False, id="grid.oldest"),
         Binding("end", "end_of_row(True)", "Newest run", show=False, id="grid.newest"),
         Binding("g,ctrl+home", "end_of_column(False)", "First task", show=False, id="grid.first"),
         Binding("G,ctrl+end", "end_of_column(True)", "Last task", show=False, id="grid.last"),
-        Binding("space", "mark", "Mark", show=False, id="grid.mark"),
-        Binding("v", "range", "Begin a range", show=False, id="grid.range"),
-        Binding("enter", "open", "Open", show=False, id="grid.open"),
-        Binding("z", "fold", "Fold", show=False, id="grid.fold"),
-        Binding("Z", "fold_all", "Fold all", show=False, id="grid.fold_all"),
     ]
 
     class _OfGrid(Message):
@@ -151,7 +147,6 @@ class GridView(ScrollView, can_focus=True):
         self,
         dag_id: str,
         *,
-        palette: str = DEFAULT,
         symbols: bool = True,
         id: str | None = None,
         classes: str | None = None,
@@ -159,7 +154,6 @@ class GridView(ScrollView, can_focus=True):
         """`symbols`: whether the terminal can show them; else states are letters."""
         super().__init__(id=id, classes=classes)
         self.model = GridModel(dag_id)
-        self._palette = palette
         self._symbols = symbols
         self._lines: GridLines | None = None
         self._drawn: GridView._Drawn | None = None
@@ -218,9 +212,8 @@ class GridView(ScrollView, can_focus=True):
         self._anew()
         self._reveal()
 
-    def use_palette(self, palette: str) -> None:
-        """Take the colours of one of `PALETTES`."""
-        self._palette = palette
+    def restyle(self) -> None:
+        """Take the colours of another palette or theme."""
         self._lines = None
         self._anew()
 
@@ -247,12 +240,14 @@ class GridView(ScrollView, can_focus=True):
         """Move the cursor to the last or the first row."""
         self._go(len(self.model.rows) - 1 if last else 0, self.model.column)
 
-    def action_mark(self) -> None:
-        """Mark the cell under the cursor, or the range."""
+    # ── the selection ────────────────────────────────────────────────────────────────────────────
+
+    def toggle(self) -> None:
+        """Mark the cell under the cursor, or the range; marked ones are unmarked."""
         self.model.mark()
         self._pointed()
 
-    def action_range(self) -> None:
+    def begin_range(self) -> None:
         """Begin a range; give it up if there is one."""
         if self.model.anchor is None:
             self.model.begin_range()
@@ -260,14 +255,16 @@ class GridView(ScrollView, can_focus=True):
             self.model.unmark()
         self._pointed()
 
-    def unmark(self) -> bool:
+    def select_none(self) -> bool:
         """Give up the range, else the marks; whether there was anything to give up."""
         had = self.model.unmark()
         if had:
             self._pointed()
         return had
 
-    def action_fold(self) -> None:
+    # ── folding and opening ──────────────────────────────────────────────────────────────────────
+
+    def fold(self) -> None:
         """Fold or unfold the group under the cursor, show the instances of a task or hide them."""
         wanted = self.model.toggle()
         if wanted is not None:
@@ -276,17 +273,17 @@ class GridView(ScrollView, can_focus=True):
         self._anew()
         self._reveal()
 
-    def action_fold_all(self) -> None:
+    def fold_all(self) -> None:
         """Fold all groups, or unfold them all."""
         self.model.toggle_all()
         self._anew()
         self._reveal()
 
-    def action_open(self) -> None:
-        """Open the cell under the cursor; a group folds and unfolds."""
+    def open(self) -> None:
+        """Open the cell under the cursor; what has rows in it shows or hides them instead."""
         row, cell = self.model.current_row, self.model.cell
-        if row is not None and row.key.kind is Kind.GROUP:
-            self.action_fold()
+        if row is not None and row.open is not None:
+            self.fold()
         elif cell is not None:
             self.post_message(self.Opened(self, cell))
 
@@ -307,9 +304,9 @@ class GridView(ScrollView, can_focus=True):
         self._go(row if offset.y >= drawn.heading.height else self.model.row, column)
         on_sign = left < 0 and self._on_sign(offset.x)
         if on_sign and offset.y >= drawn.heading.height:
-            self.action_fold()
+            self.fold()
         elif event.chain == 2 and not on_sign:
-            self.action_open()
+            self.open()
 
     def _on_sign(self, x: int) -> bool:
         row = self.model.current_row
@@ -376,8 +373,7 @@ class GridView(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         """Another theme: take its colours."""
         super().notify_style_update()
-        self._lines = None
-        self._anew()
+        self.restyle()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw the rows anew; the scroll bar only where its thumb is seen to move."""
@@ -455,7 +451,9 @@ class GridView(ScrollView, can_focus=True):
             color = None if name in ("row", "range") else style.color
             bgcolor = None if over == ground else over.rich_color
             styles[name] = Style(color=color, bgcolor=bgcolor, bold=style.bold)
-        return GridLines(PALETTES[self._palette], Looks(**styles), symbols=self._symbols)
+        return GridLines(
+            {state: style_of(state) for state in LOOKS}, Looks(**styles), symbols=self._symbols
+        )
 
     def _made_heading(self, lines: GridLines) -> Heading:
         return Heading(
