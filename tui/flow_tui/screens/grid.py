@@ -73,6 +73,7 @@ class GridScreen(View):
     def on_mount(self) -> None:
         super().on_mount()
         self.grid.focus()
+        self.grid.pointed.subscribe(self, self.pointed, immediate=True)
         left = recall(self.flow.memory.get(_MEMORY), self._dag_id)
         self.grid.model.folded = set(left.folded)
         self.grid.model.text = left.text
@@ -199,8 +200,7 @@ class GridScreen(View):
 
     # ── the cell under the cursor ────────────────────────────────────────────────────────────────
 
-    @on(GridView.CursorMoved)
-    def cursor_moved(self) -> None:
+    def pointed(self, _: GridView) -> None:
         """Say what is known of the cell."""
         self._told()
         self.update_hints()
@@ -215,7 +215,7 @@ class GridScreen(View):
         if model.marks or model.anchor:
             said.append(f"{counted(len(self.targets()), 'task')} selected")
         self.tell("  ·  ".join(said))
-        self.query_one("#cell", Static).update(cell_details.describe(model, self._details))
+        self._describe()
         self._load_details()
 
     @work(group="details", exclusive=True)
@@ -239,7 +239,11 @@ class GridScreen(View):
             return
         self._details_stale = False
         if model.cell == cell:
-            self.query_one("#cell", Static).update(cell_details.describe(model, self._details))
+            self._describe()
+
+    def _describe(self) -> None:
+        text = cell_details.describe(self.grid.model, self._details)
+        self.query_one("#cell", Static).update(text, layout=False)
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 

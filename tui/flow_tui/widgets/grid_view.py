@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.signal import Signal
 from textual.strip import Strip
 
 from flow.ops.grid_window import GridChanges, GridWindow
@@ -105,13 +106,6 @@ class GridView(ScrollView, can_focus=True):
             """The grid that sent it."""
             return self.grid
 
-    class CursorMoved(_OfGrid):
-        """The cursor is at another cell, or what is marked has changed."""
-
-        def can_replace(self, message: Message) -> bool:
-            """Of several only the last one is told."""
-            return isinstance(message, type(self))
-
     class Opened(_OfGrid):
         """Somebody wants to see what is behind a cell."""
 
@@ -159,6 +153,9 @@ class GridView(ScrollView, can_focus=True):
         self._drawn: GridView._Drawn | None = None
         self._headed: tuple[int, list[HeadingLine]] | None = None
         self._asked: Wanted | None = None
+        self.pointed: Signal[GridView] = Signal(self, "pointed")
+        """The cursor is at another cell, or what is marked has changed. Told at once, so that what
+        is said about the cell is painted together with the cursor."""
         self._seen: dict[int, Strip] = {}
         """Lines as they were drawn last."""
 
@@ -189,7 +186,7 @@ class GridView(ScrollView, can_focus=True):
                 self._reveal()
         elif difference.runs or difference.tasks:
             self._redraw(difference)
-        self.post_message(self.CursorMoved(self))
+        self.pointed.publish(self)
 
     def take_instances(self, task_id: str, found: Iterable[InstanceStates]) -> None:
         """Show the instances of a mapped task."""
@@ -519,12 +516,12 @@ class GridView(ScrollView, can_focus=True):
                 self._refresh_above(before[1])
                 self._refresh_above(model.column)
         self._reveal()
-        self.post_message(self.CursorMoved(self))
+        self.pointed.publish(self)
 
     def _pointed(self) -> None:
         """What is marked has changed."""
         self.refresh()
-        self.post_message(self.CursorMoved(self))
+        self.pointed.publish(self)
 
     def _reveal(self) -> None:
         """Scroll as little as shows the cursor."""
@@ -545,7 +542,7 @@ class GridView(ScrollView, can_focus=True):
         self._anew()
         self.scroll_to(x=max(0, first) * COLUMN, animate=False, force=True)
         self._ask()
-        self.post_message(self.CursorMoved(self))
+        self.pointed.publish(self)
 
     def _ask(self) -> None:
         """Ask for more where the end of what is loaded comes near."""
