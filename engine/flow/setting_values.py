@@ -187,11 +187,9 @@ def postgres_url(value: object, base: Path) -> str:
 
 def lost_contact(value: object, base: Path) -> str:
     """What to do with tries whose worker has lost the database."""
-    if value == "stop":
-        return "stop"
-    if value == "keep":
-        raise ValueError('"stop": keeping tries alive without contact is not possible yet')
-    raise ValueError('"stop"')
+    if value in ("stop", "keep"):
+        return str(value)
+    raise ValueError('"stop" or "keep"')
 
 
 def code(value: object, base: Path) -> str:

@@ -271,7 +271,9 @@ _ENTRIES = (
         "worker.on_lost_contact",
         "stop",
         values.lost_contact,
-        "What happens to tries when their worker cannot reach the database for the lease.",
+        'What happens to tries when their worker cannot reach the database for the lease: "stop"'
+        ' ends them; "keep" lets them go on, so that a try that was declared lost meanwhile may'
+        " overlap the next one, and reports afterwards what still counts.",
     ),
     Setting(
         "worker.task_user",

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-_SIZE: Final = "48m"
+_SIZE: Final = "256m"
+"""A try takes a page of it, and a long story has more than twenty thousand."""
 _PIECE: Final = bytes(1 << 16)
 
 

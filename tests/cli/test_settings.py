@@ -270,10 +270,11 @@ def test_durations(place, written, seconds):
             ' "latest", as it is when they start, or "pinned", that of the version the run has.',
         ),
         (
-            'worker.on_lost_contact = "keep"',
-            'FILE: worker.on_lost_contact must be "stop": keeping tries alive without contact is'
-            " not possible yet, not 'keep'",
-            "What happens to tries when their worker cannot reach the database for the lease.",
+            'worker.on_lost_contact = "hope"',
+            'FILE: worker.on_lost_contact must be "stop" or "keep", not \'hope\'',
+            "What happens to tries when their worker cannot reach the database for the lease:"
+            ' "stop" ends them; "keep" lets them go on, so that a try that was declared lost'
+            " meanwhile may overlap the next one, and reports afterwards what still counts.",
         ),
         (
             'database.url = "postgresql+psycopg2://u:secret@h/db"',

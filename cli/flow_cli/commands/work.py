@@ -65,6 +65,7 @@ def work(
             heartbeat=worker.heartbeat,
             lost_after=worker.lost_after,
             lease_ratio=worker.lease_ratio,
+            keeps_tries=worker.on_lost_contact == "keep",
             kill_grace=worker.kill_grace,
             drain_timeout=worker.drain_timeout if drain_timeout is None else drain_timeout,
             min_free_memory=worker.min_free_memory,

@@ -39,6 +39,8 @@ class Settings:
     heartbeat: float = 5.0
     lost_after: float = 300.0
     lease_ratio: float = 0.9
+    keeps_tries: bool = False
+    """Whether tries go on without contact for longer than the lease."""
     kill_grace: float = 30.0
     drain_timeout: float | None = None
     """None: until the tries have ended by themselves."""
@@ -57,6 +59,9 @@ class Settings:
         return 2 * max(1, self.slots) * (self.xcom_limit + _BESIDE_VALUE)
 
     @property
-    def lease(self) -> float:
-        """Seconds from before a heartbeat was sent to the end of every try it covers."""
-        return self.lost_after * self.lease_ratio
+    def lease(self) -> float | None:
+        """Seconds from before a heartbeat was sent to the end of every try it covers.
+
+        None: they go on for as long as this process lives.
+        """
+        return None if self.keeps_tries else self.lost_after * self.lease_ratio

@@ -272,7 +272,8 @@ class Worker:
         if not alive:
             self._on_lost()
             return
-        self.host.renew(sent + self.settings.lease)
+        if self.settings.lease is not None:
+            self.host.renew(sent + self.settings.lease)
         for job_id, held in holding.items():
             cause = held.told(counting.get(held.task.key))
             if cause is not None:
