@@ -87,12 +87,14 @@ def test_a_cell_and_a_run_are_opened_and_left_again(nights, make_app) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, TaskScreen), "the task")
         assert pilot.app.screen.path[2] == "load.ch"
         await pilot.press("escape")
-        assert isinstance(pilot.app.screen, GridScreen)
+        await until(pilot, lambda: isinstance(pilot.app.screen, GridScreen), "the grid again")
         assert cell_under_cursor(pilot) == ("load.ch", "2026-07-07")
         await pilot.press("i")
         await until(pilot, lambda: isinstance(pilot.app.screen, RunScreen), "the run")
-        await pilot.press("escape", "escape")
-        assert not isinstance(pilot.app.screen, GridScreen)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, GridScreen), "the grid again")
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, GridScreen), "the list")
 
     drive(make_app(SALES), story)
 
@@ -100,8 +102,12 @@ def test_a_cell_and_a_run_are_opened_and_left_again(nights, make_app) -> None:
 def test_folds_filter_and_row_are_remembered(nights, make_app) -> None:
     async def leave(pilot) -> None:
         await until_shown(pilot, "4 runs")
-        await pilot.press("slash", *"load", "enter", "z", "down")
+        await pilot.press("slash")
+        await until(pilot, lambda: pilot.app.focused.id == "filter", "the filter")
+        await pilot.press(*"load", "enter")
+        await until(pilot, lambda: pilot.app.focused is pilot.app.screen.grid, "the grid")
         await until_shown(pilot, "tasks with 'load'")
+        await pilot.press("z")
         await pilot.press("escape", "G", "q")
 
     async def come_back(pilot) -> None:

@@ -179,7 +179,7 @@ def test_a_mapped_task_asks_for_its_instances():
 
 def test_ranges_and_marks_are_seen_and_given_up_one_after_the_other():
     async def story(stage: Stage, pilot: Pilot[None]) -> None:
-        await pilot.press("shift+left", "shift+down", "J")
+        await pilot.press("shift+left", "shift+down", "shift+down")
         assert len(stage.grid.model.range()) == 6
         await pilot.pause()
         assert "+✓ +✓" in next(line for line in stage.seen() if "extract" in line)
@@ -308,15 +308,14 @@ def test_another_look_draws_only_what_has_changed_anew(monkeypatch: pytest.Monke
         drawn.clear()
         ledger.add(day(60, state="running", ended_at=None), {"report": TaskState.RUNNING})
         stage.look_again()
-        await pilot.pause()
-        assert set(drawn) == {report}
         assert stage.seen()[report].endswith("▶")
+        assert set(drawn) == {report}
         drawn.clear()
         stage.look_again()
-        await pilot.pause()
+        stage.seen()
         assert drawn == []
         await pilot.press("down")
-        await pilot.pause()
+        stage.seen()
         assert len(set(drawn)) == 2
 
     play(ledger, story)
