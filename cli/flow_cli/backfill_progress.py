@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from flow.wording.cells import duration_text, text_of
-from flow.wording.looks import LOOKS
-from flow_cli.drawing import can_write_symbols
+from flow.wording.looks import LOOKS, can_write_symbols
 
 if TYPE_CHECKING:
     from datetime import datetime
