@@ -84,10 +84,6 @@ class View(Screen[None]):
         """The `flow` command that shows the same."""
         raise NotImplementedError
 
-    def range_of(self, targets: Sequence[Target]) -> tuple[str, str]:
-        """From where to where the intervals of runs reach, as date arguments; empty: not known."""
-        return "", ""
-
     async def read(self, operation: Operation[T]) -> T:
         """What an operation reads, without blocking the interface."""
         return await self.flow.session.read(operation)

@@ -20,6 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from flow.wording.cells import printable, width_of
+from flow.wording.layout import shortened
 
 Row = TypeVar("Row")
 GAP: Final = 2
@@ -353,26 +354,8 @@ def plain(cell: Cell) -> str:
     return "".join(printable(piece.text) for piece in cell)
 
 
-def shortened(text: str, width: int) -> str:
-    """A text of at most `width` columns; what does not fit is left out in its middle.
-
-    Ids mostly differ at their ends.
-    """
-    if width_of(text) <= width:
-        return text
-    kept = max(2, width - 1)
-    while kept > 2 and width_of(_without_middle(text, kept)) > width:
-        kept -= 1  # some of its characters take two columns
-    return _without_middle(text, kept)
-
-
-def _without_middle(text: str, kept: int) -> str:
-    tail = kept // 2
-    return f"{text[: kept - tail]}…{text[-tail:]}"
-
-
 def _fitted(text: str, room: int, right: bool) -> str:
-    text = shortened(text, room)
+    text = shortened(text, room, symbols=True)
     space = " " * (room - width_of(text))
     return space + text if right else text + space
 
