@@ -23,6 +23,7 @@ def drive(app: App[Any], story: Story, size: tuple[int, int] = (120, 40)) -> Non
     async def play() -> None:
         async with app.run_test(size=size) as pilot:
             await story(pilot)
+            app.workers.cancel_all()  # as it is when somebody leaves
 
     asyncio.run(play())
 

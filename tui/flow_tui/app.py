@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 
 from flow.errors import DatabaseError, FlowError
@@ -98,9 +99,9 @@ class FlowApp(App[None]):
     async def _watch(self) -> None:
         """Have the screen in front read again when something has changed."""
         while True:
+            self._look_soon.clear()  # before the look: who asks during it wants another one
             if self.app_focus:
                 await self._look()
-            self._look_soon.clear()
             try:
                 await asyncio.wait_for(self._look_soon.wait(), self._wait())
             except TimeoutError:
@@ -151,6 +152,11 @@ class FlowApp(App[None]):
         module, name = _SCREENS[target.kind]
         screen = getattr(import_module(module), name)(*target.words)
         self.push_screen(screen)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave the screen in front. What it does ends first: its widgets go one by one."""
+        self.workers.cancel_node(self.screen)
+        return super().pop_screen()
 
     def perform(self, action: Action, targets: Sequence[Target]) -> None:
         """Do what no screen does in its own way."""

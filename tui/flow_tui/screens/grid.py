@@ -208,8 +208,8 @@ class GridScreen(View):
     def _told(self) -> None:
         self._targets = None
         model = self.grid.model
-        more = "+" if model.columns.has_older else ""
-        said = [f"{model.width}{more} runs"] if model.width else []
+        runs = f"{model.width}+ runs" if model.columns.has_older else counted(model.width, "run")
+        said = [runs] if model.width else []
         if model.text:
             said.append(f"tasks with {model.text!r}")
         if model.marks or model.anchor:
