@@ -1,0 +1,33 @@
+"""How full pools are, as bars and in numbers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flow.store.pools import Pool
+from flow_tui.widgets.table import Cell, Piece
+
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+
+
+def bar(pool: Pool, width: int) -> Cell:
+    """Slots in use against all of them; a pool without a limit has no bar."""
+    if pool.open is None:
+        return Piece("no limit".ljust(width), "dim")
+    used = pool.slots - pool.open
+    share = used / pool.slots if pool.slots else 1.0
+    eighths = round(share * width * 8)
+    if used and not eighths:
+        eighths = 1  # whatever is in use is seen
+    whole, part = divmod(min(eighths, width * 8), 8)
+    text = "█" * whole + (_EIGHTHS[part] if part else "")
+    style = "red" if not pool.open else "yellow" if share >= 0.8 else "green"
+    return [Piece(text, style), Piece("░" * (width - len(text)), "dim")]
+
+
+def numbers(pool: Pool) -> Cell:
+    """Slots in use of all, and what waits for some."""
+    used = pool.running + pool.queued if pool.open is None else pool.slots - pool.open
+    size = "" if pool.open is None else f"/{pool.slots}"
+    text = f"{used}{size}"
+    return [Piece(text), Piece(f"  {pool.scheduled} wait", "cyan")] if pool.scheduled else text
