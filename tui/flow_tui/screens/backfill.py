@@ -33,7 +33,7 @@ class BackfillScreen(View):
     DEFAULT_CSS = """
     BackfillScreen #backfill { height: auto; padding: 0 1 1 1; }
     """
-    KINDS = frozenset({Kind.BACKFILL, Kind.RUN})
+    KINDS = frozenset({Kind.BACKFILL})
     IN_VIEW = "backfills"
 
     def __init__(self, number: str) -> None:

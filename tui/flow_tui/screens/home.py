@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from flow.ops import overview
 from flow.ops.overview import LatestFailure, Overview
+from flow.ops.pools import Pool
 from flow.ops.status import ProcessStatus
-from flow.store.pools import Pool
 from flow.store.read.activity import Due
 from flow.store.read.dags import FileError
 from flow.wording.cells import counted, printable

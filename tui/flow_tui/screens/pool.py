@@ -10,8 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from flow.ops import pools
-from flow.ops.pools import PoolUse, Waiting
-from flow.store.pools import Holder
+from flow.ops.pools import Holder, PoolUse, Waiting
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago
 from flow_tui import targets
@@ -101,9 +100,8 @@ def _heading(use: PoolUse) -> Text:
     line = Text(no_wrap=True)
     for piece in _pieces(pool_bars.bar(pool, 24)):
         line.append(*piece)
-    size = "no limit" if pool.open is None else f"{pool.open} of {counted(pool.slots, 'slot')} open"
     deferred = "keep their slots" if pool.include_deferred else "give their slots back"
-    line.append(f"  {size} · deferred tasks {deferred}")
+    line.append(f"  {pool_bars.size(pool)} · deferred tasks {deferred}")
     if pool.description:
         line.append(f"\n{printable(pool.description)}", "dim")
     return line

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from flow.store.pools import Pool
+from flow.ops.pools import Pool
+from flow.wording.cells import counted
 from flow_tui.widgets.table import Cell, Piece
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
@@ -25,9 +26,15 @@ def bar(pool: Pool, width: int) -> Cell:
     return [Piece(text, style), Piece("░" * (width - len(text)), "dim")]
 
 
+def size(pool: Pool) -> str:
+    """How many slots it has, in words."""
+    if pool.open is None:
+        return "no limit"
+    return f"{pool.open} of {counted(pool.slots, 'slot')} open"
+
+
 def numbers(pool: Pool) -> Cell:
     """Slots in use of all, and what waits for some."""
     used = pool.running + pool.queued if pool.open is None else pool.slots - pool.open
-    size = "" if pool.open is None else f"/{pool.slots}"
-    text = f"{used}{size}"
+    text = f"{used}" if pool.open is None else f"{used}/{pool.slots}"
     return [Piece(text), Piece(f"  {pool.scheduled} wait", "cyan")] if pool.scheduled else text

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from flow.ops import pools
-from flow.store.pools import Pool
-from flow.wording.cells import counted
+from flow.ops.pools import Pool
 from flow_tui.filters import Texts
 from flow_tui.listing import Listing, by, joined
 from flow_tui.screens import pool_bars
@@ -44,11 +43,10 @@ class PoolsScreen(Listing[Pool]):
         return Texts.of(row.name, **{"is": [flag for flag, holds in flags.items() if holds]})
 
     def about(self, row: Pool) -> str:
-        size = (
-            "no limit" if row.open is None else f"{row.open} of {counted(row.slots, 'slot')} open"
-        )
         deferred = "deferred tasks keep their slots" if row.include_deferred else None
-        return joined(size, deferred, row.description, "enter shows who holds and who waits")
+        return joined(
+            pool_bars.size(row), deferred, row.description, "enter shows who holds and who waits"
+        )
 
     async def load(self) -> None:
         self.show(await self.read_rows(lambda deployment: pools.page(deployment).rows))
