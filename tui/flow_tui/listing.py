@@ -102,7 +102,7 @@ class Listing(View, Generic[Row]):
         table.empty = "nothing fits: esc shows all" if filtered else self.EMPTY
         table.show(rows)
         bar.count(len(rows), self._narrowing.total, self._narrowing.filter.unknown)
-        self.tell(f"{self._narrowing.total:,}" if self._loaded or rows else "reading …")
+        self.tell(f"{self._narrowing.total:,}")
 
     # ── frame ────────────────────────────────────────────────────────────────────────────────────
 
@@ -126,6 +126,8 @@ class Listing(View, Generic[Row]):
     @on(FilterBar.Changed)
     def _filter_changed(self) -> None:
         self._narrow()
+        if self.bar.text:
+            self.table.at = 0  # the best one
         self.filter_changed()
 
     @on(FilterBar.Left)

@@ -148,7 +148,9 @@ class View(Screen[None]):
                 action.disabled(targets, read_only=read_only) is None,
             )
             for action in sorted(for_kinds(self.KINDS), key=lambda one: not one.kinds)
-            if action.in_footer and not (targets and action.unfit(targets))
+            if action.in_footer
+            and not (targets and action.unfit(targets))
+            and (action.id != "app.filter" or hasattr(self, "do_app_filter"))
         ]
         self.query_one(Hints).show([one for one in hints if one[2] or one[1].changes])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+import re
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -17,6 +18,8 @@ from flow_tui.session import Operation
 
 if TYPE_CHECKING:
     from flow_tui.app import FlowApp
+
+_HEADING: Final = re.compile(r"[A-Z]{2,}( [A-Z]{2,})*\b")
 
 
 class TextDialog(ModalScreen[None]):
@@ -70,9 +73,8 @@ class TextDialog(ModalScreen[None]):
 
 def _line(line: str) -> Text:
     """Words in capitals at the beginning are headings."""
-    word = line.partition(" ")[0]
-    heading = len(word) > 1 and word.isupper()
     text = Text(printable(line))
+    heading = _HEADING.match(text.plain)
     if heading:
-        text.stylize("bold", 0, len(word))
+        text.stylize("bold", 0, heading.end())
     return text

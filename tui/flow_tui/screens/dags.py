@@ -212,7 +212,7 @@ class DagsScreen(Listing[Dag]):
 def _mark(dag: Dag) -> Cell:
     if dag.has_import_error:
         return Piece("!", "bold red")
-    return Piece("‖", "yellow") if dag.paused else ""
+    return Piece("‖", "yellow") if dag.paused else " "
 
 
 def _name(dag: Dag) -> Cell:

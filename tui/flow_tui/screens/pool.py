@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -19,7 +20,10 @@ from flow_tui.screens import pool_bars
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.panel import Panel
-from flow_tui.widgets.table import Cell, Column, Piece
+from flow_tui.widgets.table import Column, Piece
+
+_BAR: Final = 24
+"""Columns of the bar."""
 
 
 class PoolScreen(View):
@@ -98,16 +102,12 @@ class PoolScreen(View):
 def _heading(use: PoolUse) -> Text:
     pool = use.pool
     line = Text(no_wrap=True)
-    for piece in _pieces(pool_bars.bar(pool, 24)):
-        line.append(*piece)
+    if pool.open is not None:
+        for piece in pool_bars.bar(pool, _BAR):
+            line.append(*piece)
+        line.append("  ")
     deferred = "keep their slots" if pool.include_deferred else "give their slots back"
-    line.append(f"  {pool_bars.size(pool)} · deferred tasks {deferred}")
+    line.append(f"{pool_bars.size(pool)} · deferred tasks {deferred}")
     if pool.description:
         line.append(f"\n{printable(pool.description)}", "dim")
     return line
-
-
-def _pieces(cell: Cell) -> list[Piece]:
-    if isinstance(cell, str):
-        return [Piece(cell)]
-    return [cell] if isinstance(cell, Piece) else list(cell)

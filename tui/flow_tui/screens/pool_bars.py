@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from flow.ops.pools import Pool
@@ -11,10 +12,10 @@ from flow_tui.widgets.table import Cell, Piece
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 
-def bar(pool: Pool, width: int) -> Cell:
+def bar(pool: Pool, width: int) -> Sequence[Piece]:
     """Slots in use against all of them; a pool without a limit has no bar."""
     if pool.open is None:
-        return Piece("no limit".ljust(width), "dim")
+        return [Piece("no limit".ljust(width), "dim")]
     used = pool.slots - pool.open
     share = used / pool.slots if pool.slots else 1.0
     eighths = round(share * width * 8)
