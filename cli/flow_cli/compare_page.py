@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 
 from flow.task_reference import task_reference
 from flow.wording.cells import NOTHING, duration_text, text_of
-from flow_cli.diff_page import SHOWN_HASH, change, differences
+from flow.wording.differences import change, differences
+from flow_cli.diff_page import SHOWN_HASH
 from flow_cli.output import Column, Output
 from flow_cli.records import plain, row_of
 

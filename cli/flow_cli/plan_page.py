@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flow.wording.cells import counted, text_of
+from flow.wording.differences import differences
 from flow_cli.check_page import relative
-from flow_cli.diff_page import differences
 from flow_cli.records import row_of
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What a screen looks like, as text that can be read in a diff: lines, and below them their styles.
 
-`FLOW_UPDATE_SNAPSHOTS=1` writes the files of `snapshots/` anew; look at what changed.
+`FLOW_TEST_UPDATE_SNAPSHOTS=1` writes the files of `snapshots/` anew; look at what changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _LETTERS: Final = ascii_letters + digits + "!$%&/()=?*+#-_"
 def assert_looks_as_before(app: App[Any], name: str) -> None:
     """Compare a screen with its snapshot `name`."""
     now, file = picture(app), FOLDER / f"{name}.txt"
-    if os.environ.get("FLOW_UPDATE_SNAPSHOTS"):
+    if os.environ.get("FLOW_TEST_UPDATE_SNAPSHOTS"):
+        FOLDER.mkdir(exist_ok=True)
         file.write_text(now, encoding="utf-8")
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     if now != before:

@@ -103,6 +103,8 @@ _RUN: Final = frozenset({Kind.RUN})
 _DAG: Final = frozenset({Kind.DAG})
 _TASK: Final = frozenset({Kind.TASK})
 _BACKFILL: Final = frozenset({Kind.BACKFILL})
+_LOG: Final = frozenset({Kind.LOG})
+_PANES: Final = frozenset({Kind.LOG, Kind.PANES})
 _RUN_OR_TASK: Final = _RUN | _TASK
 
 ACTIONS: Final = (
@@ -146,6 +148,20 @@ ACTIONS: Final = (
     Action(
         "task.log", "l", "log", "The log of the task's last try.", _TASK, in_footer=True, many=False
     ),
+    Action("pane.next", "tab,right_square_bracket", "next pane", "The next pane.", _PANES),
+    Action(
+        "pane.previous",
+        "shift+tab,left_square_bracket",
+        "previous pane",
+        "The pane before.",
+        _PANES,
+    ),
+    Action("log.older", "left,h", "older try", "The log of the try before.", _LOG),
+    Action("log.newer", "right,l", "newer try", "The log of the next try.", _LOG),
+    Action("log.follow", "f", "follow", "Go on with the end of the log.", _LOG, in_footer=True),
+    Action("log.wrap", "z", "wrap", "Fold long lines, or not.", _LOG),
+    Action("log.next", "n", "next match", "The next line that fits the search.", _LOG),
+    Action("log.previous", "N", "previous match", "The line before that fits the search.", _LOG),
     Action(
         "dag.run",
         "R",

@@ -16,6 +16,7 @@ from flow.errors import DatabaseError
 from flow_tui.actions import Action
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
+from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
 from flow_tui.session import Session
 from flow_tui.targets import Kind, Target
@@ -77,6 +78,7 @@ class FlowApp(App[None]):
             self.register_theme(theme)
         wanted = self.memory.get("theme", self.session.settings.tui.theme)
         self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        use_palette(self.memory.get("palette", self.session.settings.tui.palette))
         self.set_keymap(self.keymap.keys)
         self.switch_mode("dags" if self._start else "home")
         self.run_worker(self._watch(), group="feed")

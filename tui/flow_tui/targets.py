@@ -13,6 +13,8 @@ class Kind(StrEnum):
     DAG = "dag"
     RUN = "run"
     TASK = "task"
+    LOG = "log"
+    PANES = "panes"
     BACKFILL = "backfill"
     POOL = "pool"
     ROLE = "role"

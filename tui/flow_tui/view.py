@@ -62,6 +62,11 @@ class View(Screen[None]):
         """What actions act on now."""
         return ()
 
+    def targets_of(self, action: Action) -> Sequence[Target]:
+        """What an action acts on: a part of this screen, if it is for such."""
+        parts = action.kinds & self.KINDS & {Kind.LOG, Kind.PANES}
+        return [Target(part, ()) for part in sorted(parts)] if parts else self.targets()
+
     @property
     def path(self) -> tuple[str, ...]:
         """Where this is, from the view inwards."""
@@ -177,14 +182,17 @@ class View(Screen[None]):
             for other in ACTIONS
             if other.kinds & self.KINDS and self.flow.key_of(other) == self.flow.key_of(action)
         ]
-        targets = self.targets()
         read_only = self.flow.session.read_only
-        usable = (one for one in alternatives if not one.disabled(targets, read_only=read_only))
+        usable = (
+            one
+            for one in alternatives
+            if not one.disabled(self.targets_of(one), read_only=read_only)
+        )
         self.perform(next(usable, action))
 
     def perform(self, action: Action) -> None:
         """Do an action to what is under the cursor or selected, or say why not."""
-        targets = self.targets()
+        targets = self.targets_of(action)
         reason = action.disabled(targets, read_only=self.flow.session.read_only)
         if reason is not None:
             self.notify(f"{action.verb}: {reason}", severity="warning", timeout=4)

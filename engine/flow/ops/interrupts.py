@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from types import FrameType, TracebackType
 from typing import Final, Self
 
@@ -13,7 +14,8 @@ _HANDLED: Final = (signal.SIGINT, signal.SIGTERM)
 class Interrupts:
     """Counts both signals while it is entered; readable in a selector when there is a new one.
 
-    Main thread only. Afterwards the signals mean what they did before.
+    Afterwards they mean what they did before. Only the main thread hears signals: entered in
+    another one, it counts nothing.
     """
 
     def __init__(self) -> None:
@@ -33,7 +35,8 @@ class Interrupts:
             pass  # nothing there: a wake-up for another reason
 
     def __enter__(self) -> Self:
-        self._before = [(number, signal.signal(number, self._note)) for number in _HANDLED]
+        heard = _HANDLED if threading.current_thread() is threading.main_thread() else ()
+        self._before = [(number, signal.signal(number, self._note)) for number in heard]
         return self
 
     def __exit__(

@@ -60,7 +60,6 @@ class KeysDialog(ModalScreen[Action | None]):
 
     def _show(self, letters: str) -> None:
         flow = cast("FlowApp", self.app)
-        targets = self._view.targets()
         found = [
             (value, action)
             for action in self._actions
@@ -71,7 +70,9 @@ class KeysDialog(ModalScreen[Action | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         for _, action in found:
-            reason = action.disabled(targets, read_only=flow.session.read_only)
+            reason = action.disabled(
+                self._view.targets_of(action), read_only=flow.session.read_only
+            )
             line = Text.assemble(
                 (f"{flow.key_of(action):>9}  ", "bold"),
                 (f"{action.verb:<14}", "dim" if reason else ""),

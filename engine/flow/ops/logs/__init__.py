@@ -2,6 +2,6 @@
 
 from flow.ops.logs.following import follow
 from flow.ops.logs.reading import read
-from flow.ops.logs.source import Piece, Request, Source
+from flow.ops.logs.source import Piece, Request, Source, source_of
 
-__all__ = ["Piece", "Request", "Source", "follow", "read"]
+__all__ = ["Piece", "Request", "Source", "follow", "read", "source_of"]

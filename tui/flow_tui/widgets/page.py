@@ -1,0 +1,54 @@
+"""Text to read: headings, fields, lines; scrolled by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from flow.wording.cells import printable, width_of
+
+
+class Page(VerticalScroll, can_focus=True):
+    """One text."""
+
+    DEFAULT_CSS = """
+    Page { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", show=False),
+        Binding("k", "scroll_up", show=False),
+        Binding("g", "scroll_home", show=False),
+        Binding("G", "scroll_end", show=False),
+    ]
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self._text = Text(text)
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._text)
+
+    def show(self, text: Text | Iterable[str]) -> None:
+        """Show another text; where somebody has scrolled to stays."""
+        self._text = text if isinstance(text, Text) else Text("\n".join(map(printable, text)))
+        for static in self.query(Static):
+            static.update(self._text)
+
+
+def fields(values: Mapping[str, str]) -> Text:
+    """Names and values below each other; values of several lines stay below their start."""
+    room = max((width_of(name) for name in values), default=0)
+    text = Text()
+    for name, value in values.items():
+        first, *rest = value.splitlines() or [""]
+        text.append(f"{name:<{room}}  ", "dim")
+        text.append(printable(first) + "\n")
+        for line in rest:
+            text.append(" " * (room + 2) + printable(line) + "\n")
+    return text
