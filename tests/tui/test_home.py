@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from driving import drive, until, until_shown
 from night import BROKEN
-from snapshots import assert_looks_as_before
+from snapshots import assert_looks_as_before_at_each_size
 
 from flow_tui.targets import Kind
 from flow_tui.widgets.panel import Panel
-
-SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
 async def ready(pilot) -> None:
@@ -81,14 +78,12 @@ def test_the_filter_key_finds_a_dag_from_here(open_night) -> None:
     drive(open_night(), story)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_home_looks_as_before(open_night, size) -> None:
+def test_home_looks_as_before(open_night) -> None:
     app = open_night()
 
     async def story(pilot) -> None:
         await ready(pilot)
         await until(pilot, lambda: app.screen.targets(), "the cursor")
-        await pilot.pause()
-        assert_looks_as_before(app, f"home_{size[0]}x{size[1]}")
+        await assert_looks_as_before_at_each_size(pilot, "home")
 
-    drive(app, story, size)
+    drive(app, story)

@@ -14,7 +14,7 @@ HOLDS: Final = 15.0
 
 
 class Samples:
-    """What a number was, by time. Times are seconds of a monotonic clock."""
+    """What a number was, by time. Times are in seconds."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
@@ -37,7 +37,7 @@ class Samples:
         seen = list(self._seen)
         ends = [at for at, _ in seen[1:]] + [now]
         for (at, number), end in zip(seen, ends, strict=True):
-            first = max(0, int((at - (now - KEPT)) / part))
+            first = min(width - 1, max(0, int((at - (now - KEPT)) / part)))
             last = int((min(end, at + HOLDS) - (now - KEPT)) / part)
             for place in range(first, min(last, width - 1) + 1):
                 found[place] = max(found[place] or 0, number)

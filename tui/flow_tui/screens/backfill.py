@@ -17,9 +17,9 @@ from flow.wording.backfill_progress import Speed, cells, in_words, look_of
 from flow.wording.cells import duration_text, text_of
 from flow_tui import targets
 from flow_tui.deeds import command
+from flow_tui.looks import style_of
 from flow_tui.screens import backfill_cells
 from flow_tui.targets import Kind, Target
-from flow_tui.themes import style_in
 from flow_tui.view import View
 from flow_tui.widgets.table import Cell, Column, Piece, Table
 
@@ -45,9 +45,9 @@ class BackfillScreen(View):
         yield Static(id="backfill")
         yield Table(
             (
-                Column("", self._mark, widest=1, ordered=False),
+                Column("", _mark, widest=1, ordered=False),
                 Column("interval", lambda one: text_of(one.data_interval_start)),
-                Column("state", lambda one: Piece(one.state, self._style(one.state))),
+                Column("state", lambda one: Piece(one.state, _style(one.state))),
                 Column("run", lambda one: one.run_id or "", widest=60),
                 Column("", _told, rank=1, widest=60, ordered=False),
             ),
@@ -111,7 +111,7 @@ class BackfillScreen(View):
         heading.append(f"{asked} · by {backfill.created_by}\n\n", "dim")
         states = [one.state for one in details.intervals if one.action != "skip"]
         for state_ in cells(states, width):
-            heading.append(look_of(state_).symbol, self._style(state_))
+            heading.append(look_of(state_).symbol, _style(state_))
         return heading
 
     def _progress(self, details: Details) -> str:
@@ -126,12 +126,13 @@ class BackfillScreen(View):
         now = time.monotonic()
         return in_words(details, Speed(now - age, 0), now)
 
-    def _mark(self, one: Interval) -> Cell:
-        return Piece(look_of(one.state).symbol, self._style(one.state))
 
-    def _style(self, state: str) -> str:
-        palette = self.flow.session.settings.tui.palette
-        return style_in(palette, state) or look_of(state).style
+def _mark(one: Interval) -> Cell:
+    return Piece(look_of(one.state).symbol, _style(one.state))
+
+
+def _style(state: str) -> str:
+    return style_of(state) or look_of(state).style
 
 
 def _told(one: Interval) -> Cell:

@@ -12,13 +12,12 @@ from flow.ops.deployment import Deployment
 from flow.store.read.activity import LastRun
 from flow.store.read.dags import Dag
 from flow.wording.cells import text_of
-from flow.wording.looks import LOOKS
 from flow.wording.moments import ahead
 from flow_tui import targets
 from flow_tui.filters import Prepared, Texts
 from flow_tui.listing import Listing, by, joined
+from flow_tui.looks import mark_of, style_of
 from flow_tui.targets import Kind, Target
-from flow_tui.themes import style_in
 from flow_tui.widgets.table import Cell, Column, Piece
 
 REREAD: Final = 10.0
@@ -108,10 +107,9 @@ class DagsScreen(Listing[Dag]):
     def _cells(self, dag: Dag) -> Cell:
         shown = RUNS if self.size.width >= _WIDE else _RUNS_WHERE_NARROW
         known = self._runs.get(dag.dag_id, [])[-shown:]
-        palette = self.flow.session.settings.tui.palette
         return [
             Piece(" " * (shown - len(known))),  # every row takes the same room, known or not
-            *(Piece(LOOKS[run.state].symbol, style_in(palette, run.state)) for run in known),
+            *(Piece(mark_of(run.state), style_of(run.state)) for run in known),
         ]
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────

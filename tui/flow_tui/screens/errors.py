@@ -27,7 +27,13 @@ class ErrorsScreen(Listing[FileError]):
             Column("", lambda one: Piece("✗", "bold red"), widest=1, ordered=False),
             Column("file", _name, widest=40, sort=by(lambda one: one.file)),
             Column("since", self._since, right=True, sort=lambda one: one.since),
-            Column("error", lambda one: one.error, widest=120, sort=by(lambda one: one.error)),
+            Column(
+                "error",
+                lambda one: one.error,
+                widest=120,
+                prose=True,
+                sort=by(lambda one: one.error),
+            ),
             Column("dags", lambda one: " ".join(one.dags), rank=1, widest=40),
         )
 
@@ -60,6 +66,10 @@ class ErrorsScreen(Listing[FileError]):
 
     def _since(self, one: FileError) -> Cell:
         return Piece(ago(one.since, self.now()), "dim")
+
+
+def _error(one: FileError) -> str:
+    return one.error
 
 
 def _name(one: FileError) -> Cell:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.widgets import Static
 
 from flow.errors import FlowError
 from flow.ops import dags, source_lines
@@ -21,6 +18,7 @@ from flow.wording.moments import ago
 from flow_tui.deeds import command
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
+from flow_tui.widgets.page import Page
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,13 +37,6 @@ class _Shown(NamedTuple):
 class FileScreen(View):
     """One page that scrolls."""
 
-    DEFAULT_CSS = """
-    FileScreen VerticalScroll { padding: 0 1; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
-    ]
     KINDS = frozenset({Kind.FILE})
     IN_VIEW = "errors"
 
@@ -54,18 +45,17 @@ class FileScreen(View):
         self._file = path
 
     def content(self) -> ComposeResult:
-        with VerticalScroll():
-            yield Static(id="report")
+        yield Page("reading …")
 
     def on_mount(self) -> None:
-        self.query_one(VerticalScroll).focus()
+        self.query_one(Page).focus()
 
     async def load(self) -> None:
         found = await self.read(self._read)
-        self.query_one("#report", Static).update(_page(found, self.flow.now()))
+        self.query_one(Page).show(_page(found, self.flow.now()))
 
     def missing(self, error: FlowError) -> None:
-        self.query_one("#report", Static).update(f"{error.message}\n{error.hint}")
+        self.query_one(Page).show([error.message, error.hint])
 
     def targets(self) -> Sequence[Target]:
         return [Target(Kind.FILE, (self._file,))]
@@ -80,10 +70,6 @@ class FileScreen(View):
     @property
     def command(self) -> str:
         return command("dags", "errors", self._file)
-
-    def action_scroll(self, by: int) -> None:
-        """Scroll by so many lines."""
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
 
     def _read(self, deployment: Deployment) -> _Shown:
         report = dags.file_report(deployment, Path(self._file))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from flow.store.read.dags import FileError
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago, ahead
 from flow_tui import targets
+from flow_tui.looks import mark_of, style_of
 from flow_tui.screens import pool_bars, process_cells
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
@@ -57,7 +57,7 @@ class HomeScreen(View):
         with Grid():
             yield Panel("roles", "roles", _ROLES, _role_key, empty=_NOBODY)
             with Vertical(id="now"):
-                yield Pulse()
+                yield Pulse(self.flow.now)
                 yield Panel("pools", "pools", _POOLS, lambda pool: pool.name, empty="no pool")
             yield Panel(
                 "failures",
@@ -88,7 +88,7 @@ class HomeScreen(View):
 
     async def load(self) -> None:
         found = await self.read(lambda deployment: overview.show(deployment, SHOWN))
-        self.query_one(Pulse).add(found, time.monotonic())
+        self.query_one(Pulse).add(found)
         self._show("roles", found.processes)
         self._show("pools", found.status.pools)
         self._show("failures", found.failures)
@@ -155,14 +155,14 @@ class HomeScreen(View):
 
     def _failure_columns(self) -> tuple[Column[LatestFailure], ...]:
         return (
-            Column("", lambda one: Piece("✗", "bold red"), widest=1),
+            Column("", lambda one: Piece(mark_of("failed"), style_of("failed")), widest=1),
             Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40),
             Column("task", lambda one: one.task or "", widest=40),
             Column("run", lambda one: one.run_id, rank=1, widest=46),
             Column(
                 "ended", lambda one: Piece(ago(one.ended_at, self.flow.now()), "dim"), right=True
             ),
-            Column("reason", lambda one: one.reason or "", widest=70),
+            Column("reason", lambda one: one.reason or "", widest=70, prose=True),
         )
 
     def _ended(self, one: LatestFailure) -> Cell:
@@ -229,7 +229,7 @@ _POOLS: Final = (
 )
 _ERRORS: Final = (
     Column[FileError]("file", lambda one: Piece(_place(one), "bold"), widest=34),
-    Column[FileError]("error", lambda one: one.error, widest=100),
+    Column[FileError]("error", lambda one: one.error, widest=100, prose=True),
 )
 
 

@@ -95,7 +95,7 @@ class PoolScreen(View):
             Column("tasks", lambda one: counted(one.tasks, "task"), right=True),
             Column("priority", lambda one: f"priority {one.priority}", rank=1),
             Column("since", lambda one: Piece(ago(one.since, self.flow.now()), "dim")),
-            Column("reason", lambda one: one.reason, widest=80),
+            Column("reason", lambda one: one.reason, widest=80, prose=True),
         )
 
 

@@ -43,7 +43,8 @@ class Column(NamedTuple, Generic[Row]):
 
     `rank`: where there is no room, columns with the highest rank go first; those of rank 0 stay and
     are shortened in their middle. `widest`: terminal columns that it takes at most. `sort` is what
-    rows are ordered by; None: by the text. Not `ordered`: rows cannot be ordered by it.
+    rows are ordered by; None: by the text. Not `ordered`: rows cannot be ordered by it. `prose` is
+    shortened at its end.
     """
 
     heading: str
@@ -53,6 +54,7 @@ class Column(NamedTuple, Generic[Row]):
     widest: int = 60
     sort: Callable[[Row], Any] | None = None
     ordered: bool = True
+    prose: bool = False
 
 
 class Table(ScrollView, Generic[Row], can_focus=True):
@@ -243,7 +245,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         for at, room in self._widths:
             column = self._columns[at]
             arrow = ("▼" if self._turned else "▲") if at == self._sorted_by else ""
-            text = _fitted(column.heading + arrow, room, column.right)
+            text = _aligned(shortened(column.heading + arrow, room), room, column.right)
             segments.append(Segment(text + " " * GAP, style))
         return _strip(segments, width, self.rich_style)
 
@@ -251,7 +253,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         segments = [Segment(" ", Style.null())]
         for at, room in self._widths:
             column = self._columns[at]
-            segments += _cell(column.cell(row), room, column.right)
+            segments += _cell(column, column.cell(row), room)
             segments.append(Segment(" " * GAP, Style.null()))
         return segments
 
@@ -381,31 +383,38 @@ def shortened(text: str, width: int) -> str:
     return _without_middle(text, kept)
 
 
+def _without_end(text: str, width: int) -> str:
+    """A text of at most `width` columns; what does not fit is left out at its end."""
+    if width_of(text) <= width:
+        return text
+    while text and width_of(text) >= width:
+        text = text[:-1]
+    return f"{text}…" if width else ""
+
+
 def _without_middle(text: str, kept: int) -> str:
     tail = kept // 2
     return f"{text[: kept - tail]}…{text[-tail:]}"
 
 
-def _fitted(text: str, room: int, right: bool) -> str:
-    text = shortened(text, room)
+def _aligned(text: str, room: int, right: bool) -> str:
     space = " " * (room - width_of(text))
     return space + text if right else text + space
 
 
-def _cell(cell: Cell, room: int, right: bool) -> list[Segment]:
+def _cell(column: Column[Any], cell: Cell, room: int) -> list[Segment]:
+    cut = _without_end if column.prose else shortened
     if isinstance(cell, str | Piece):
         piece = Piece(cell) if isinstance(cell, str) else cell
-        text = _fitted(printable(piece.text), room, right)
+        text = _aligned(cut(printable(piece.text), room), room, column.right)
         return [Segment(text, Style.parse(piece.style))]
     segments, left = [], room
     for piece in cell:
-        text = printable(piece.text)
-        if width_of(text) > left:
-            break
+        text = _without_end(printable(piece.text), left)
         segments.append(Segment(text, Style.parse(piece.style)))
         left -= width_of(text)
     space = Segment(" " * left, Style.null())
-    return [space, *segments] if right else [*segments, space]
+    return [space, *segments] if column.right else [*segments, space]
 
 
 def _strip(segments: Sequence[Segment], width: int, base: Style) -> Strip:
