@@ -43,7 +43,7 @@ def test_a_list_looks_as_before(open_night, key, name, shown) -> None:
     ("target", "name", "shown"),
     [
         (Target(Kind.BACKFILL, ("1",)), "backfill", "✗"),
-        (Target(Kind.POOL, ("warehouse",)), "pool", "priority 1"),
+        (Target(Kind.POOL, ("warehouse",)), "pool", "waited for by"),
         (Target(Kind.FILE, (BROKEN,)), "file", "TRACEBACK"),
     ],
 )
@@ -52,6 +52,7 @@ def test_what_a_list_opens_looks_as_before(open_night, target, name, shown) -> N
 
     async def story(pilot) -> None:
         await until_shown(pilot, shown)
+        await until(pilot, lambda: app.screen._loaded and not app.screen._loading, "all of it")
         await assert_looks_as_before_at_each_size(pilot, name)
 
     drive(app, story)
@@ -79,7 +80,8 @@ def test_an_interval_without_a_run_says_so(open_night) -> None:
     async def story(pilot) -> None:
         await until(pilot, lambda: rows(app), "the intervals")
         await pilot.press("G", "enter")
-        await until_shown(pilot, "its turn has not come")
+        told = "this interval has no run yet: its turn has not come"
+        await until(pilot, lambda: told in [one.message for one in app._notifications], told)
 
     drive(app, story)
 

@@ -37,9 +37,9 @@ class Samples:
         seen = list(self._seen)
         ends = [at for at, _ in seen[1:]] + [now]
         for (at, number), end in zip(seen, ends, strict=True):
-            first = min(width - 1, max(0, int((at - (now - KEPT)) / part)))
-            last = int((min(end, at + HOLDS) - (now - KEPT)) / part)
-            for place in range(first, min(last, width - 1) + 1):
+            first = max(0, width - 1 - int((now - at) / part))
+            last = width - 1 - int((now - min(end, at + HOLDS)) / part)
+            for place in range(first, last + 1):
                 found[place] = max(found[place] or 0, number)
         most = max((number for number in found if number is not None), default=0)
         return "".join(" " if number is None else _bar(number, most) for number in found)

@@ -16,6 +16,7 @@ from flow.wording.cells import counted, printable
 from flow.wording.moments import ago
 from flow_tui import targets
 from flow_tui.deeds import command
+from flow_tui.listing import joined
 from flow_tui.screens import pool_bars
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
@@ -93,8 +94,8 @@ class PoolScreen(View):
         return (
             Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40),
             Column("tasks", lambda one: counted(one.tasks, "task"), right=True),
-            Column("priority", lambda one: f"priority {one.priority}", rank=1),
-            Column("since", lambda one: Piece(ago(one.since, self.flow.now()), "dim")),
+            Column("priority", lambda one: f"priority {one.priority}", rank=2),
+            Column("since", lambda one: Piece(ago(one.since, self.flow.now()), "dim"), rank=1),
             Column("reason", lambda one: one.reason, widest=80, prose=True),
         )
 
@@ -107,7 +108,7 @@ def _heading(use: PoolUse) -> Text:
             line.append(*piece)
         line.append("  ")
     deferred = "keep their slots" if pool.include_deferred else "give their slots back"
-    line.append(f"{pool_bars.size(pool)} · deferred tasks {deferred}")
-    if pool.description:
-        line.append(f"\n{printable(pool.description)}", "dim")
+    line.append(pool_bars.size(pool))
+    described = printable(pool.description)
+    line.append(f"\n{joined(f'deferred tasks {deferred}', described)}", "dim")
     return line
