@@ -6,6 +6,7 @@ have to fit. Pure: rows are prepared once as lower-case texts, and typing on nar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -15,6 +16,8 @@ Row = TypeVar("Row")
 
 _AS_A_WHOLE: Final = "is"
 """The field whose words are compared as a whole: `is:run` is not `is:running`."""
+RANKED: Final = 500
+"""Rows that are put in order of how well they fit, at most."""
 
 
 class Texts(NamedTuple):
@@ -72,19 +75,6 @@ class Filter(NamedTuple):
             for mine, theirs in zip(self.terms, other.terms, strict=False)
         )
 
-    def rank(self, texts: Texts, *, loose: bool) -> float | None:
-        """How well a row fits, higher is better; None: it does not.
-
-        `loose`: letters of a plain word may stand apart, as long as they come in its order.
-        """
-        total = 0.0
-        for term in self.terms:
-            value = _value(term, texts, loose)
-            if (value is None) is not term.without:
-                return None
-            total += value or 0.0
-        return total
-
 
 def _typed_on(now: Term, before: Term) -> bool:
     return (
@@ -94,16 +84,6 @@ def _typed_on(now: Term, before: Term) -> bool:
         and not before.without
         and now.text.startswith(before.text)
     )
-
-
-def _value(term: Term, texts: Texts, loose: bool) -> float | None:
-    if term.field is None:
-        if loose and not term.without:
-            return score(term.text, texts.name)
-        return 0.0 if term.text in texts.name else None
-    text = texts.fields[term.field]
-    fits = term.text in (text.split("\n") if term.field == _AS_A_WHOLE else text)
-    return 0.0 if fits else None
 
 
 class Prepared(NamedTuple, Generic[Row]):
@@ -116,14 +96,15 @@ class Prepared(NamedTuple, Generic[Row]):
 class Narrowing(Generic[Row]):
     """Rows under a filter that is being typed.
 
-    With `loose` the best ones come first; rows that fit alike stay in their order.
+    With `loose` those that have the letters of a word beside each other come first, and where few
+    are left the best ones; else rows stay in their order.
     """
 
     def __init__(self, fields: Collection[str], *, loose: bool) -> None:
         self._fields = fields
         self._loose = loose
         self._rows: Sequence[Prepared[Row]] = ()
-        self._found: list[tuple[float, Prepared[Row]]] | None = None
+        self._found: Sequence[Prepared[Row]] | None = None
         self.filter = Filter((), ())
 
     def take(self, rows: Sequence[Prepared[Row]]) -> None:
@@ -138,17 +119,40 @@ class Narrowing(Generic[Row]):
     def fitting(self, text: str) -> list[Row]:
         """The rows that fit what was typed."""
         wanted = Filter.read(text, self._fields)
-        if not wanted.terms:
-            self.filter, self._found = wanted, None
-            return [one.row for one in self._rows]
         narrower = self._found is not None and wanted.narrows(self.filter)
-        among = [one for _, one in self._found or ()] if narrower else self._rows
-        self._found = [
-            (rank, one)
-            for one in among
-            if (rank := wanted.rank(one.texts, loose=self._loose)) is not None
-        ]
-        self.filter = wanted
-        if not self._loose:
-            return [one.row for _, one in self._found]
-        return [one.row for _, one in sorted(self._found, key=lambda found: -found[0])]
+        found = self._found if narrower and self._found is not None else self._rows
+        for term in wanted.terms:
+            found = _fitting(term, found, self._loose)
+        self.filter, self._found = wanted, found
+        return [one.row for one in self._in_order(wanted, found)]
+
+    def _in_order(self, wanted: Filter, found: Sequence[Prepared[Row]]) -> Sequence[Prepared[Row]]:
+        plain = [term.text for term in wanted.terms if term.field is None and not term.without]
+        if not self._loose or not plain:
+            return found
+        if len(found) <= RANKED:
+            return sorted(found, key=lambda one: -sum(_rank(one, letters) for letters in plain))
+        whole = found
+        for text in plain:
+            whole = [one for one in whole if text in one.texts.name]
+        if len(whole) == len(found):
+            return found
+        beside = set(map(id, whole))
+        return [*whole, *(one for one in found if id(one) not in beside)]
+
+
+def _fitting(term: Term, rows: Sequence[Prepared[Row]], loose: bool) -> list[Prepared[Row]]:
+    text, without = term.text, term.without
+    if term.field == _AS_A_WHOLE:
+        return [one for one in rows if (text in one.texts.fields["is"].split("\n")) is not without]
+    if term.field is not None:
+        field = term.field
+        return [one for one in rows if (text in one.texts.fields[field]) is not without]
+    if loose and not without and len(text) > 1:
+        search = re.compile(".*?".join(map(re.escape, text))).search
+        return [one for one in rows if text in one.texts.name or search(one.texts.name)]
+    return [one for one in rows if (text in one.texts.name) is not without]
+
+
+def _rank(one: Prepared[Row], letters: str) -> float:
+    return score(letters, one.texts.name) or 0.0

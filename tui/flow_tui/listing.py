@@ -121,7 +121,7 @@ class Listing(View, Generic[Row]):
     def _moved(self, message: Table.Moved) -> None:
         row: Any = message.row
         line = "" if row is None else printable(self.about(row))
-        self.query_one("#about", Static).update(Text(line))
+        self.query_one("#about", Static).update(Text(line), layout=False)
 
     @on(FilterBar.Changed)
     def _filter_changed(self) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
+from flow.errors import DatabaseError
 from flow.ops import dag_activity, dags
 from flow.ops.dag_activity import Standing
 from flow.ops.deployment import Deployment
@@ -47,6 +48,7 @@ class DagsScreen(Listing[Dag]):
         self._standing: Standing | None = None
         """Only where the filter asks for it."""
         self._runs: dict[str, list[LastRun]] = {}
+        self._reading_runs = False
 
     # ── what is shown ────────────────────────────────────────────────────────────────────────────
 
@@ -146,7 +148,7 @@ class DagsScreen(Listing[Dag]):
         while True:
             rows = await self._read_prepared(dags.behind, last, AT_ONCE)
             found |= {one.row.dag_id: one for one in rows}
-            if not self._dags:
+            if not last and not self._dags:
                 self.show(list(found.values()))
                 await self._read_runs(self._in_sight())
             if len(rows) < AT_ONCE:
@@ -199,12 +201,19 @@ class DagsScreen(Listing[Dag]):
             self.table.refresh_lines_seen()
 
     def _sight_changed(self) -> None:
-        self.run_worker(self._read_new_runs(), group="runs", exclusive=True)
+        if not self._reading_runs:
+            self._reading_runs = True
+            self.run_worker(self._read_new_runs(), group="runs")
 
     async def _read_new_runs(self) -> None:
-        unknown = [dag_id for dag_id in self._in_sight() if dag_id not in self._runs]
-        if unknown:
-            await self._read_runs(unknown)
+        """Read the last runs of what has come into sight, until they are known."""
+        try:
+            while unknown := [one for one in self._in_sight() if one not in self._runs]:
+                await self._read_runs(unknown)
+        except DatabaseError as error:
+            self.flow.lost(error)
+        finally:
+            self._reading_runs = False
 
 
 def _mark(dag: Dag) -> Cell:

@@ -59,10 +59,10 @@ class FilterBar(Horizontal):
     FilterBar { height: 1; background: $surface; padding: 0 1; display: none; }
     FilterBar.open, FilterBar.filled { display: block; }
     FilterBar > #slash { width: 2; color: $accent; text-style: bold; }
-    FilterBar > #shown { width: auto; max-width: 60%; color: $accent; text-style: bold; }
+    FilterBar > #shown { width: auto; max-width: 45%; color: $accent; text-style: bold; }
     FilterBar > Input { width: 1fr; height: 1; border: none; padding: 0; background: $surface; }
     FilterBar > Input:focus { border: none; }
-    FilterBar > #told { width: auto; max-width: 55%; color: $text-muted; padding-left: 2;
+    FilterBar > #told { width: 55%; color: $text-muted; padding-left: 2; text-align: right;
                         text-wrap: nowrap; text-overflow: ellipsis; }
     FilterBar > Input { display: none; }
     FilterBar.open > Input { display: block; }
@@ -125,11 +125,12 @@ class FilterBar(Horizontal):
     def _tell(self) -> None:
         ends = "enter keeps it · ↑ earlier ones" if self.typing else "esc shows all"
         told = "  ".join(part for part in (self._counted, ends) if part)
-        self.query_one("#told", Static).update(Text(told))
+        self.query_one("#told", Static).update(Text(told), layout=False)
 
     def watch_text(self, text: str) -> None:
         self.set_class(bool(text), "filled")
-        self.query_one("#shown", Static).update(text)
+        if not self.typing:
+            self.query_one("#shown", Static).update(text)
         entry = self.query_one(FilterInput)
         if entry.value != text:
             entry.value = text
@@ -154,5 +155,6 @@ class FilterBar(Horizontal):
         if self.text.strip():
             self._memory.add(self._remembered_by, self.text.strip())
         self.remove_class("open")
+        self.query_one("#shown", Static).update(self.text)
         self._tell()
         self.post_message(self.Left())

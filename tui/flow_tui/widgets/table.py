@@ -24,7 +24,7 @@ from flow.wording.cells import printable, width_of
 Row = TypeVar("Row")
 GAP: Final = 2
 """Columns of the terminal between two columns of the table."""
-_ROOM_SAMPLED: Final = 500
+_ROOM_SAMPLED: Final = 200
 """Rows that are measured to find the width of a column."""
 
 
