@@ -114,7 +114,7 @@ def test_no_big_table_is_read_from_end_to_end(
 
 
 def whole_tables(node: dict[str, Any]) -> Iterator[str]:
-    """The tables that a plan reads from end to end; not those of which it counts so many at most."""
+    """The tables that a plan reads from end to end, unless it stops after so many rows."""
     if node["Node Type"] == "Seq Scan":
         yield node["Relation Name"]
     for below in node.get("Plans", ()):
