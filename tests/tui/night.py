@@ -36,7 +36,7 @@ _REST: Final = (
     " started_at = '2026-07-09 06:30:00+00', heartbeat_at = now() + interval '1 hour'",
     "update audit set at = '2026-07-10 06:20:00+00', os_user = 'anna', db_role = 'flow',"
     " host = 'etl-1'",
-    "update audit set after = after - 'logical_date' where target = 'orders/now'",
+    "update audit set after = '{\"version\": 1}' where target = 'orders/now'",
     "update backfill set created_at = '2026-07-10 06:00:00+00', created_by = 'anna'",
     "delete from wakeup",
 )

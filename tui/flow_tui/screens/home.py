@@ -44,7 +44,7 @@ class HomeScreen(View):
     HomeScreen #problems.warn { color: $warning; text-style: none; }
     HomeScreen Grid { grid-size: 2; grid-columns: 1fr 1fr; grid-rows: 7 1fr 6; height: 1fr; }
     HomeScreen #failures { column-span: 2; }
-    HomeScreen #now { border: round $panel-lighten-2; border-title-color: $text-muted; }
+    HomeScreen #now { border: round $foreground 30%; border-title-color: $text-muted; }
     HomeScreen #now Panel { border: none; }
     HomeScreen.tall Grid { grid-rows: 11 1fr 11; }
     HomeScreen.wide Grid { grid-columns: 2fr 3fr; }

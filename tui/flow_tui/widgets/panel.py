@@ -14,7 +14,7 @@ class Panel(Table[Row]):
     """A table in a frame with a title. At its ends the cursor goes on in the next panel."""
 
     DEFAULT_CSS = """
-    Panel { border: round $panel-lighten-2; border-title-color: $text-muted; }
+    Panel { border: round $foreground 30%; border-title-color: $text-muted; }
     Panel:focus { border: round $primary; border-title-color: $text; border-title-style: bold; }
     Panel > .table--cursor { background: $background; }
     """

@@ -20,22 +20,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from flow.wording.cells import printable, width_of
+from flow_tui.widgets.fitting import Cell as Cell  # columns are made of them
+from flow_tui.widgets.fitting import Piece as Piece
+from flow_tui.widgets.fitting import aligned, plain, shortened, without_end
 
 Row = TypeVar("Row")
 GAP: Final = 2
 """Columns of the terminal between two columns of the table."""
 _ROOM_SAMPLED: Final = 200
 """Rows that are measured to find the width of a column."""
-
-
-class Piece(NamedTuple):
-    """A text and its rich style."""
-
-    text: str
-    style: str = ""
-
-
-Cell = str | Piece | Sequence[Piece]
 
 
 class Column(NamedTuple, Generic[Row]):
@@ -245,7 +238,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         for at, room in self._widths:
             column = self._columns[at]
             arrow = ("▼" if self._turned else "▲") if at == self._sorted_by else ""
-            text = _aligned(shortened(column.heading + arrow, room), room, column.right)
+            text = aligned(shortened(column.heading + arrow, room), room, column.right)
             segments.append(Segment(text + " " * GAP, style))
         return _strip(segments, width, self.rich_style)
 
@@ -361,56 +354,15 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         self.refresh(Region(0, self._head, self.size.width, self.size.height - self._head))
 
 
-def plain(cell: Cell) -> str:
-    """The text of a cell."""
-    if isinstance(cell, str):
-        return printable(cell)
-    if isinstance(cell, Piece):
-        return printable(cell.text)
-    return "".join(printable(piece.text) for piece in cell)
-
-
-def shortened(text: str, width: int) -> str:
-    """A text of at most `width` columns; what does not fit is left out in its middle.
-
-    Ids mostly differ at their ends.
-    """
-    if width_of(text) <= width:
-        return text
-    kept = max(2, width - 1)
-    while kept > 2 and width_of(_without_middle(text, kept)) > width:
-        kept -= 1  # some of its characters take two columns
-    return _without_middle(text, kept)
-
-
-def _without_end(text: str, width: int) -> str:
-    """A text of at most `width` columns; what does not fit is left out at its end."""
-    if width_of(text) <= width:
-        return text
-    while text and width_of(text) >= width:
-        text = text[:-1]
-    return f"{text}…" if width else ""
-
-
-def _without_middle(text: str, kept: int) -> str:
-    tail = kept // 2
-    return f"{text[: kept - tail]}…{text[-tail:]}"
-
-
-def _aligned(text: str, room: int, right: bool) -> str:
-    space = " " * (room - width_of(text))
-    return space + text if right else text + space
-
-
 def _cell(column: Column[Any], cell: Cell, room: int) -> list[Segment]:
-    cut = _without_end if column.prose else shortened
+    cut = without_end if column.prose else shortened
     if isinstance(cell, str | Piece):
         piece = Piece(cell) if isinstance(cell, str) else cell
-        text = _aligned(cut(printable(piece.text), room), room, column.right)
+        text = aligned(cut(printable(piece.text), room), room, column.right)
         return [Segment(text, Style.parse(piece.style))]
     segments, left = [], room
     for piece in cell:
-        text = _without_end(printable(piece.text), left)
+        text = without_end(printable(piece.text), left)
         segments.append(Segment(text, Style.parse(piece.style)))
         left -= width_of(text)
     space = Segment(" " * left, Style.null())
