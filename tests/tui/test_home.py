@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from driving import drive, until, until_shown
+from driving import assert_looks_as_before_at_each_size, drive, until, until_shown
 from night import BROKEN
-from snapshots import assert_looks_as_before_at_each_size
 
 from flow_tui.targets import Kind
 from flow_tui.widgets.panel import Panel

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from driving import drive, until, until_shown
+from driving import assert_looks_as_before_at_each_size, drive, until, until_shown
 from night import BROKEN
-from snapshots import assert_looks_as_before_at_each_size, lines_of
+from snapshots import lines_of
 
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.filter import FilterBar
