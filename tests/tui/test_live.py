@@ -1,4 +1,4 @@
-"""What the terminal UI does unasked: it looks, waits, loses the database and finds it, remembers."""
+"""What the terminal UI does unasked: looks, waits, loses the database and finds it, remembers."""
 
 from __future__ import annotations
 

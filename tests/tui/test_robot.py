@@ -95,7 +95,7 @@ def _repair(deployment: Deployment) -> None:
         for day in GLARING:
             tui.until("sales", "load", f"scheduled__{day}", "beyond belief")
         tui.press("2")
-        tui.until("sales", "✗")
+        tui.until("sales", "✗", "every day")
         tui.press("Enter")
         tui.until("30 runs")
         tui.until("load", "✗")
@@ -120,9 +120,10 @@ def _repair(deployment: Deployment) -> None:
         tui.until("60 tasks selected")
         tui.press("B")
         tui.until("run again: 30", "(2 failed, 28 success)")
-        tui.press("BTab", "BTab", "BTab", "4", "Enter")
-        tui.until("flow backfill sales --from 2026-01-01 --to 2026-01-30", "--max-active-runs 4")
-        tui.until("4 at a time")
+        tui.until("flow backfill sales --from 2026-01-01")
+        tui.press("BTab", "BTab", "BTab", "4")
+        tui.until("--max-active-runs 4")
+        tui.until("oldest first, 4 at a")
         tui.press("Enter", "Enter")
         tui.until_gone("esc cancels")
 
