@@ -127,7 +127,15 @@ ACTIONS: Final = (
     Action("mark.toggle", "space", "select", "Select this one, for an action on several."),
     Action("mark.range", "v", "select range", "Select from here to where the cursor goes."),
     Action("mark.none", "u", "unselect", "Select nothing."),
-    Action("dag.details", "d", "details", "Schedule, next runs, versions, warnings.", _DAG),
+    Action(
+        "dag.details",
+        "d",
+        "details",
+        "Schedule, tasks, next runs, versions, warnings.",
+        _DAG,
+        in_footer=True,
+        many=False,
+    ),
     Action(
         "item.why",
         "w",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
@@ -66,6 +67,8 @@ class FlowApp(App[None]):
         self.keymap = Keymap.read(session.settings.tui.keys)
         self.trouble = ""
         """What is wrong with the session, for the banner."""
+        self.clock: Callable[[], datetime] = utc_now
+        """What time it is, for ages."""
         self._start = start
         self._pace = Pace()
         self._look_soon = asyncio.Event()
@@ -92,6 +95,10 @@ class FlowApp(App[None]):
     def note(self) -> str:
         """What kind of session this is."""
         return "read-only" if self.session.read_only else ""
+
+    def now(self) -> datetime:
+        """The moment against which ages are told."""
+        return self.clock()
 
     # ── the eye on the database ──────────────────────────────────────────────────────────────────
 
@@ -223,6 +230,16 @@ class FlowApp(App[None]):
             if isinstance(screen, View):
                 screen.refresh_data()
 
+    def do_app_filter(self, targets: Sequence[Target]) -> None:
+        """What has no list has nothing to filter."""
+        self.notify("there is nothing to filter here", timeout=3)
+
+    def do_dag_details(self, targets: Sequence[Target]) -> None:
+        """Everything about a DAG."""
+        from flow_tui.dialogs.details import DetailsDialog
+
+        self.push_screen(DetailsDialog(targets[0].words[0]))
+
     def _chosen(self, action: Action | None) -> None:
         if action is not None and isinstance(self.screen, View):
             self.screen.perform(action)
@@ -258,6 +275,11 @@ class FlowApp(App[None]):
         """The first key of an action, as people read it."""
         key = self.keymap.keys.get(action.id, action.key).partition(",")[0]
         return self.get_key_display(next(iter(_binding(key))))
+
+
+def utc_now() -> datetime:
+    """The time of this host."""
+    return datetime.now(UTC)
 
 
 def _counter(deployment: Deployment) -> int:

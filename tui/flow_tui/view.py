@@ -160,6 +160,8 @@ class View(Screen[None]):
             )
             for action in sorted(self.actions(), key=lambda one: not one.kinds)
             if action.in_footer
+            and not (self.targets_of(action) and action.unfit(self.targets_of(action)))
+            and (action.id != "app.filter" or hasattr(self, "do_app_filter"))
         ]
         self.query_one(Hints).show([one for one in hints if one[2] or one[1].changes])
 
