@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
@@ -16,6 +17,7 @@ from textual.screen import Screen
 from flow.errors import DatabaseError, FlowError
 from flow.wording.cells import text_of
 from flow_tui.actions import BY_ID, Action
+from flow_tui.background import start
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
@@ -84,7 +86,7 @@ class FlowApp(App[None]):
         use_palette(self.memory.get("palette", self.session.settings.tui.palette))
         self.set_keymap(self.keymap.keys)
         self.switch_mode("dags" if self._start else "home")
-        self.run_worker(self._watch(), group="feed")
+        start(self, self._watch, group="feed")
         for target in self._start:
             self.open(target)
 
@@ -252,7 +254,7 @@ class FlowApp(App[None]):
 
     def do_dag_backfill(self, targets: Sequence[Target]) -> None:
         """Runs for past intervals, at first those that are selected."""
-        self.run_worker(self._ask_for_backfill(targets), group="ask", exclusive=True)
+        start(self, partial(self._ask_for_backfill, targets), group="ask", exclusive=True)
 
     async def _ask_for_backfill(self, targets: Sequence[Target]) -> None:
         from flow.ops import runs
@@ -270,6 +272,14 @@ class FlowApp(App[None]):
             start, end = map(text_of, found)
         dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
         self.push_screen(dialog, self._asked)
+
+    def do_run_details(self, targets: Sequence[Target]) -> None:
+        """The run of a task."""
+        self.open(Target(Kind.RUN, targets[0].words[:2]))
+
+    def do_task_log(self, targets: Sequence[Target]) -> None:
+        """A task, which opens on its log."""
+        self.open(targets[0])
 
     def do_item_why(self, targets: Sequence[Target]) -> None:
         """Why something does not move, or ended so."""

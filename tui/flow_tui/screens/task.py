@@ -23,6 +23,7 @@ from flow.ops.why import Answer
 from flow.store.read.tasks import Try, XCom
 from flow.wording.cells import duration_text, printable, text_of
 from flow.wording.why import describe
+from flow_tui.background import start
 from flow_tui.deeds import command
 from flow_tui.dialogs.search import SearchDialog
 from flow_tui.log_model import LogFile, Search
@@ -99,7 +100,7 @@ class TaskScreen(View):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.run_worker(self._follow(), group="log")
+        start(self, self._follow, group="log")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -154,7 +155,7 @@ class TaskScreen(View):
         """Read what only this pane shows."""
         match message.name:
             case "rendered":
-                self.run_worker(self._load_rendered(), group="render", exclusive=True)
+                start(self, self._load_rendered, group="render", exclusive=True)
             case "xcom" | "events":
                 self.refresh_data()
         self._note()
@@ -253,8 +254,8 @@ class TaskScreen(View):
     def wanted(self, message: LogView.Wanted) -> None:
         """Lines of the log are needed."""
         if self._log is not None:
-            work = self._fetch(self._log, message.first, message.count)
-            self.run_worker(work, group="window", exclusive=True)
+            work = partial(self._fetch, self._log, message.first, message.count)
+            start(self, work, group="window", exclusive=True)
 
     async def _fetch(self, log: LogFile, first: int, count: int) -> None:
         texts = await self.flow.session.files.do(partial(log.window, first, count))
@@ -368,7 +369,7 @@ class TaskScreen(View):
             return
         self.flow.memory.set("log.search", letters)
         self.flow.memory.add("log.search", letters)
-        self.run_worker(self._search(self._log, letters), group="search", exclusive=True)
+        start(self, partial(self._search, self._log, letters), group="search", exclusive=True)
 
     async def _search(self, log: LogFile, letters: str) -> None:
         lines = await self.flow.session.files.do(partial(log.search, letters, _MOST_FOUND))
