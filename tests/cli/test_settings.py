@@ -144,7 +144,7 @@ def test_a_user_without_a_home_needs_none_where_flow_is_told_its_own(place, monk
 
 def test_a_path_below_the_home_of_nobody_is_refused(place):
     place.write('[logs]\nroot = "~no-such-user/logs"\n')
-    with pytest.raises(ConfigError, match="logs.root.*~no-such-user is nobody's home"):
+    with pytest.raises(ConfigError, match=r"logs.root.*~no-such-user is nobody's home"):
         place.load()
 
 
