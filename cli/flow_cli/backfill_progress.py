@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
-from flow.wording.cells import duration_text, text_of
-from flow.wording.looks import LOOKS
-from flow_cli.drawing import can_write_symbols
+from flow.wording.backfill_progress import Speed, cells, in_words, look_of
+from flow.wording.cells import text_of
+from flow.wording.looks import can_write_symbols
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from flow.ops.backfills import Details
     from flow.store.read.backfills import Interval
 
-LOUDEST: Final = ("failed", "running", "queued", "waiting", "success", "deleted")
-"""Of the states of the intervals that one cell stands for, the first of these is shown."""
-_LOOKS: Final = {"waiting": "none", "deleted": "removed"}
-"""States of intervals that runs do not have, and the state whose look they have."""
 _OVER: Final = ("success", "failed", "deleted")
 
 
@@ -32,53 +28,6 @@ class Shown(Protocol):
 
     def show(self, details: Details, ended: Sequence[Interval]) -> None:
         """How it stands, and what has ended since the last time."""
-
-
-@dataclass(slots=True)
-class Speed:
-    """How many runs end in how much time, from the first look on. Times are monotonic seconds."""
-
-    began: float
-    before: int
-    """Runs that had ended then."""
-
-    def per_minute(self, ended: int, now: float) -> float | None:
-        """Runs a minute; None before any has ended."""
-        new, seconds = ended - self.before, now - self.began
-        return 60 * new / seconds if new > 0 and seconds > 0 else None
-
-    def left(self, ended: int, total: int, now: float) -> float | None:
-        """Seconds until all have ended, at this rate; None: not known yet."""
-        rate = self.per_minute(ended, now)
-        return None if rate is None else 60 * (total - ended) / rate
-
-
-def cells(states: Sequence[str], width: int) -> list[str]:
-    """A bar of at most `width` cells: the state of each, the loudest of the intervals in it."""
-    size = max(1, -(-len(states) // max(1, width)))
-    return [
-        min(states[first : first + size], key=LOUDEST.index)
-        for first in range(0, len(states), size)
-    ]
-
-
-def in_words(details: Details, speed: Speed, now: float) -> str:
-    """Numbers, rate and time left."""
-    backfill = details.backfill
-    ended = backfill.done + backfill.failed
-    parts = [f"{ended} of {backfill.total}"]
-    if backfill.failed:
-        parts.append(f"{backfill.failed} failed")
-    if backfill.running:
-        parts.append(f"{backfill.running} running")
-    if backfill.state in ("paused", "cancelled"):
-        parts.append(backfill.state)
-    rate, left = speed.per_minute(ended, now), speed.left(ended, backfill.total, now)
-    if rate is not None:
-        parts.append(f"{rate:.3g} runs/min")
-    if left is not None and ended < backfill.total:
-        parts.append(f"{duration_text(left)} left")
-    return ", ".join(parts)
 
 
 def told(details: Details, interval: Interval) -> str:
@@ -169,7 +118,7 @@ class _Bar:
         states = [one.state for one in details.intervals if one.action != "skip"]
         bar = Text()
         for state in cells(states, self.live.console.width):
-            look = LOOKS[_LOOKS.get(state, state)]
+            look = look_of(state)
             bar.append(look.symbol if self.symbols else look.letter, look.style)
         words = in_words(details, self.speed, now)
         bar.append(f"\nbackfill {details.backfill.id} of {details.backfill.dag_id}: {words}")

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from flow.states import FINISHED
-from flow_cli.drawing import Line, Piece, Sheet, can_write_symbols, legend
+from flow.wording.looks import can_write_symbols
+from flow_cli.drawing import Line, Piece, Sheet, legend
 from flow_cli.grid import rows, states_in
 from flow_cli.output import Output
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from flow.wording.cells import width_of
-from flow.wording.looks import LOOKS
+from flow.wording.looks import LOOKS, can_write_symbols
 from flow_cli.output import Format, Output
 
 LEGEND_GAP = "  "
@@ -78,34 +78,6 @@ def flowing(entries: Sequence[Line], width: int | None) -> list[Line]:
             drawn.append(list(entry))
             used = length
     return drawn
-
-
-def shortened(text: str, width: int, sheet: Sheet) -> str:
-    """A text of at most `width` columns: where it is too long, without its middle.
-
-    Ids mostly differ at their ends. Only for terminals, where somebody looks at it.
-    """
-    if width_of(text) <= width:
-        return text
-    gap = "…" if sheet.symbols else "~"
-    kept = max(2, width - 1)
-    while kept > 2 and width_of(_without_middle(text, kept, gap)) > width:
-        kept -= 1  # some of its characters take two columns
-    return _without_middle(text, kept, gap)
-
-
-def can_write_symbols(encoding: str | None) -> bool:
-    """Whether every symbol of a state exists in the encoding of a stream."""
-    try:
-        "".join(look.symbol for look in LOOKS.values()).encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
-def _without_middle(text: str, kept: int, gap: str) -> str:
-    tail = kept // 2
-    return text[: kept - tail] + gap + text[-tail:]
 
 
 def _on_terminal(out: TextIO, draw: Draw, symbols: bool) -> Sheet:

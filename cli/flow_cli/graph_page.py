@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from flow.wording.cells import counted, printable, width_of
 from flow.wording.groups import INDENT, entered
-from flow.wording.layout import GAP, padded
+from flow.wording.layout import GAP, padded, shortened
 from flow.wording.looks import LOOKS
 from flow_cli import lanes
-from flow_cli.drawing import Line, Piece, Sheet, legend, plain_text, shortened
+from flow_cli.drawing import Line, Piece, Sheet, legend, plain_text
 from flow_cli.lanes import Lanes
 from flow_cli.records import row_of
 
@@ -115,7 +115,11 @@ def _laid_out(rows: list[_Row], lanes_width: int, sheet: Sheet) -> list[Line]:
         name_width = min(name_width, max(room - beside, min(room, _SHORTEST_NAME)))
     lines = []
     for row in rows:
-        name = row.name if sheet.width is None else shortened(row.name, name_width, sheet)
+        name = (
+            row.name
+            if sheet.width is None
+            else shortened(row.name, name_width, symbols=sheet.symbols)
+        )
         gap = padded("", lanes_width + len(GAP) - width_of(plain_text(row.lanes)))
         text = padded(name, name_width + len(GAP)) if row.words else name
         lines.append([*row.lanes, Piece(gap), Piece(text, row.style), *row.words])
@@ -137,7 +141,7 @@ def _words(node: Node, sheet: Sheet, *, with_edges: bool) -> Line:
     if with_edges and task.upstream:
         upstream = ", ".join(map(printable, task.upstream))
         if sheet.width is not None:
-            upstream = shortened(upstream, sheet.width // _SHARE_OF_LANES, sheet)
+            upstream = shortened(upstream, sheet.width // _SHARE_OF_LANES, symbols=sheet.symbols)
         words.append(Piece(f"  after {upstream}"))
     return words
 

@@ -8,29 +8,24 @@ whom they were made, if not by the schedule, and where another version of the DA
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from flow.wording.bars import bars
-from flow.wording.cells import duration_text, printable, width_of
+from flow.wording.cells import printable, width_of
+from flow.wording.grid import COLUMN, TYPE_MARKS, headings, longest, seconds, types, versions
 from flow.wording.groups import INDENT, entered
-from flow.wording.layout import padded
+from flow.wording.layout import padded, shortened
 from flow.wording.looks import LOOKS, Look
-from flow_cli.drawing import Line, Piece, Sheet, flowing, legend, shortened
+from flow_cli.drawing import Line, Piece, Sheet, flowing, legend
 from flow_cli.records import plain
 
 if TYPE_CHECKING:
     from flow.ops.grid import Grid
     from flow.store.read.grid import GridRun
 
-COLUMN: Final = 3
 ABSENT: Final = Look(" ", " ", "")
 """The run's version did not have the task."""
-TYPE_MARKS: Final = {"manual": "m", "backfill": "b", "asset": "a"}
-"""Of runs that the schedule did not make."""
-_LATER_VERSION: Final = "+"
-"""A number of a version that a column has no room for."""
 _SHORTEST_NAME: Final = 24
 _SHARE_OF_NAMES: Final = 3
 """Names take at most one part in so many of a terminal that is not narrow."""
@@ -77,16 +72,6 @@ def states_in(grid: Grid, shown: int) -> set[str]:
     return {run.state for run in grid.runs[first:]} | of_tasks
 
 
-def headings(dates: Sequence[datetime]) -> list[list[str]]:
-    """Rows of two-figure texts that tell the dates apart, coarsest first."""
-    rows = [[f"{date:%m}" for date in dates], [f"{date:%d}" for date in dates]]
-    for part in ("%H", "%M"):
-        if len(set(zip(*rows, strict=True))) == len(dates):
-            break
-        rows.append([date.strftime(part) for date in dates])
-    return rows if dates else []
-
-
 def fitting(grid: Grid, sheet: Sheet) -> int:
     """How many runs fit side by side; at least one, if there is any."""
     if sheet.width is None:
@@ -98,7 +83,7 @@ def fitting(grid: Grid, sheet: Sheet) -> int:
 def names_width(grid: Grid, sheet: Sheet) -> int:
     """The width of what stands left of the runs; on a terminal it leaves room for them."""
     names = [INDENT * len(task.groups) + printable(task.task_id) for task in grid.tasks]
-    widest = max(map(width_of, ["version", _longest(grid.runs), *names]))
+    widest = max(map(width_of, ["version", longest(grid.runs), *names]))
     if sheet.width is None:
         return widest
     return min(widest, max(_SHORTEST_NAME, sheet.width // _SHARE_OF_NAMES))
@@ -119,11 +104,11 @@ def _newest(grid: Grid, shown: int) -> list[GridRun]:
 
 def _durations(runs: Sequence[GridRun], width: int, sheet: Sheet) -> list[Line]:
     """Bars of the runs that have ended, the longest one's duration beside its top."""
-    longest = _longest(runs)
-    if not longest:
+    top = longest(runs)
+    if not top:
         return []
-    drawn = bars([_seconds(run) for run in runs], symbols=sheet.symbols)
-    names = [f"{longest:>{width}}", *[""] * (len(drawn) - 1)]
+    drawn = bars([seconds(run) for run in runs], symbols=sheet.symbols)
+    names = [f"{top:>{width}}", *[""] * (len(drawn) - 1)]
     styles = [LOOKS[run.state].style for run in runs]
     return [
         [
@@ -134,37 +119,16 @@ def _durations(runs: Sequence[GridRun], width: int, sheet: Sheet) -> list[Line]:
     ]
 
 
-def _longest(runs: Sequence[GridRun]) -> str:
-    """The longest duration of a run, for people; "" where none has taken any time."""
-    longest = max((_seconds(run) or 0.0 for run in runs), default=0.0)
-    return duration_text(longest) if longest else ""
-
-
-def _seconds(run: GridRun) -> float | None:
-    if run.started_at is None or run.ended_at is None:
-        return None
-    return (run.ended_at - run.started_at).total_seconds()
-
-
 def _origins(grid: Grid, shown: int, width: int) -> list[Line]:
     """Who made the runs, if not the schedule, and where another version begins: if any of that."""
     runs = _newest(grid, shown)
     drawn = []
-    types = [TYPE_MARKS.get(run.run_type, "") for run in runs]
-    if any(types):
-        drawn.append(_row("type", width, types, "dim"))
-    versions = [run.version for run in runs]
-    if len(set(versions)) > 1:
-        before = [None, *versions[:-1]]
-        pairs = zip(versions, before, strict=True)
-        begun = [_number(version) if version != last else "" for version, last in pairs]
-        drawn.append(_row("version", width, begun, "cyan"))
+    made_by = types(runs)
+    if any(made_by):
+        drawn.append(_row("type", width, made_by, "dim"))
+    if len({run.version for run in runs}) > 1:
+        drawn.append(_row("version", width, versions(runs), "cyan"))
     return drawn
-
-
-def _number(version: int) -> str:
-    text = str(version)
-    return text if len(text) < COLUMN else _LATER_VERSION
 
 
 def _type_legend(runs: Sequence[GridRun]) -> list[Line]:
@@ -189,4 +153,4 @@ def _cells(states: Sequence[str | None], sheet: Sheet) -> Line:
 
 
 def _fitted(name: str, width: int, sheet: Sheet) -> str:
-    return name if sheet.width is None else shortened(name, width, sheet)
+    return name if sheet.width is None else shortened(name, width, symbols=sheet.symbols)

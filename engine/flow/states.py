@@ -83,7 +83,7 @@ WAITING: Final = frozenset({T.UP_FOR_RETRY, T.UP_FOR_RESCHEDULE})
 
 FINISHED_RUNS: Final = frozenset({RunState.SUCCESS, RunState.FAILED})
 
-_LOUDEST_FIRST: Final = (
+LOUDEST_FIRST: Final = (
     T.FAILED,
     T.UPSTREAM_FAILED,
     T.RUNNING,
@@ -99,6 +99,7 @@ _LOUDEST_FIRST: Final = (
     T.REMOVED,
     T.SUCCESS,
 )
+"""Every state, in the order in which one of several is shown where there is room for one only."""
 
 _MARKS: Final = frozenset({T.SUCCESS, T.FAILED, T.SKIPPED})
 """Verdicts that an operator may set on any task instance."""
@@ -163,4 +164,4 @@ MAX_LOSSES: Final = 3
 
 def loudest(states: Collection[TaskState]) -> TaskState:
     """The one of several states that a single sign for all of them has to show."""
-    return next(state for state in _LOUDEST_FIRST if state in states)
+    return next(state for state in LOUDEST_FIRST if state in states)

@@ -33,20 +33,9 @@ from flow.store.connect import Conn, connect
 
 FLOORS: Final = Path(__file__).parent / "floors"
 BENCHES: Final = (
-    *(
-        "hop",
-        "throughput",
-        "backfill",
-        "clear",
-        "burst",
-        "big_run",
-        "fair",
-        "cold_start",
-        "idle",
-        "specs",
-    ),
-    *("parse", "schedulers", "history", "steady", "contention", "slots", "load"),
-    "verbs",
+    *("hop", "throughput", "backfill", "clear", "burst", "big_run", "fair", "cold_start", "idle"),
+    *("specs", "parse", "schedulers", "history", "steady", "contention", "slots", "load"),
+    *("verbs", "tui"),
 )
 """Each is a script of that name beside this one."""
 TOLERANCE: Final = 3.0

@@ -141,9 +141,15 @@ def delete(deployment: Deployment, dag_id: str, run_id: str) -> None:
     """Delete a run in the midst of it: that is refused, then it is cancelled, and then deleted."""
     refused = deployment.flow("runs", "delete", dag_id, run_id, "--yes")
     assert refused.code == 4, refused.err
-    for verb in ("cancel", "delete"):
-        done = deployment.flow("runs", verb, dag_id, run_id, "--yes")
-        assert done.code == 0, done.err
+    done = deployment.flow("runs", "cancel", dag_id, run_id, "--yes")
+    assert done.code == 0, done.err
+
+    def deleted() -> bool:
+        done = deployment.flow("runs", "delete", dag_id, run_id, "--yes")
+        assert done.code == 0 or "is still being stopped" in done.err, done.err
+        return done.code == 0
+
+    wait_until(deleted, "its process to be dead, and it to be deleted")
     assert deployment.ask("runs", "list", dag_id) == []
 
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from flow.store.read.backfills import Interval
-from flow_cli.backfill_progress import Follower, Speed, cells
+from flow.wording.backfill_progress import Speed, cells
+from flow_cli.backfill_progress import Follower
 
 DAY = datetime(2026, 10, 9, tzinfo=UTC)
 

@@ -1353,6 +1353,8 @@ CREATE INDEX run_unfinished ON public.run USING btree (dag_id, run_key) WHERE (s
 
 CREATE INDEX stopping_worker ON public.stopping USING btree (worker);
 
+CREATE INDEX task_failed ON public.task_hot USING btree (ended_at) WHERE (state = 'failed'::text);
+
 CREATE INDEX task_keeping ON public.task_hot USING btree (pool) WHERE keeps_slot;
 
 CREATE INDEX task_pool ON public.task_hot USING btree (pool, state, priority DESC, turn, run_key) WHERE (state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'running'::text, 'restarting'::text]));

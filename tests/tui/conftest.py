@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from night import NOW, build
 
 from flow.config import load
-from flow.store.connect import Conn
+from flow.store.connect import Conn, connect
 from flow_tui.app import FlowApp
 from flow_tui.memory import Memory
 from flow_tui.session import Session
 from flow_tui.targets import Target
 from operations_world import World
-from postgres import connection, database, server, url_of  # noqa: F401
+from postgres import PostgresServer, connection, database, server, url_of  # noqa: F401
 
 MakeApp = Callable[..., FlowApp]
 
@@ -40,5 +41,30 @@ def make_app(database: str, tmp_path: Path) -> MakeApp:  # noqa: F811
         found = load(environ=environ, folder=tmp_path).settings
         memory = Memory(tmp_path / "tui.json")
         return FlowApp(Session(found, read_only=read_only), memory, start)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def night(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:  # noqa: F811
+    """A deployment with something of everything, for what changes nothing in it."""
+    name = server.create()
+    dsn = server.of(name)
+    with connect(dsn, name="test") as conn:
+        yield build(dsn, conn, tmp_path_factory.mktemp("home"))
+    server.drop(name)
+
+
+@pytest.fixture
+def open_night(night: World, tmp_path: Path) -> MakeApp:
+    """Makes an app on that deployment, with a clock that stands still and a memory of its own."""
+
+    def make(*start: Target, read_only: bool = False) -> FlowApp:
+        environ = {"FLOW_HOME": str(night.home), "FLOW_DATABASE_URL": url_of(night.dsn)}
+        found = load(environ=environ, folder=night.home).settings
+        memory = Memory(tmp_path / "tui.json")
+        app = FlowApp(Session(found, read_only=read_only), memory, start)
+        app.clock = lambda: NOW
+        return app
 
     return make

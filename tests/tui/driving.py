@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from snapshots import lines_of
+from snapshots import SIZES, assert_looks_as_before, lines_of, looks_as_before
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -43,3 +43,13 @@ async def until(
 async def until_shown(pilot: Pilot[Any], text: str) -> None:
     """Wait until a text stands on the screen."""
     await until(pilot, lambda: any(text in line for line in lines_of(pilot.app)), text)
+
+
+async def assert_looks_as_before_at_each_size(pilot: Pilot[Any], name: str) -> None:
+    """Compare a screen with its snapshots at `SIZES`, once it has settled in each."""
+    for width, height in SIZES:
+        await pilot.resize_terminal(width, height)
+        deadline = time.monotonic() + limit(5.0)
+        while not looks_as_before(pilot.app, f"{name}_{width}") and time.monotonic() < deadline:
+            await pilot.pause(0.05)
+        assert_looks_as_before(pilot.app, f"{name}_{width}")

@@ -17,6 +17,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 
+SIZES: Final = ((80, 24), (120, 40), (200, 60))
 FOLDER: Final = Path(__file__).parent / "snapshots"
 _LETTERS: Final = ascii_letters + digits + "!$%&/()=?*+#-_"
 
@@ -31,6 +32,12 @@ def assert_looks_as_before(app: App[Any], name: str) -> None:
     if now != before:
         lines = difflib.unified_diff(before.splitlines(), now.splitlines(), "before", "now", n=0)
         raise AssertionError(f"{name} looks different:\n" + "\n".join(lines))
+
+
+def looks_as_before(app: App[Any], name: str) -> bool:
+    """Whether a screen looks as its snapshot `name`, by now."""
+    file = FOLDER / f"{name}.txt"
+    return file.exists() and picture(app) == file.read_text(encoding="utf-8")
 
 
 def lines_of(app: App[Any]) -> list[str]:

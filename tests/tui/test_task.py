@@ -131,7 +131,8 @@ def test_looks(failed: World, make_app, width: int, height: int) -> None:
         await until_shown(pilot, "201 lines")
         assert_looks_as_before(pilot.app, f"task_{width}")
         pilot.app.open(targets.run("sales", RUN))
-        await until_shown(pilot, "upstream_failed")
+        await until_shown(pilot, "no reason was given")
+        await until_shown(pilot, "w why")
         assert_looks_as_before(pilot.app, f"run_{width}")
 
     drive(make_app(of("load")), story, (width, height))

@@ -104,6 +104,7 @@ _DAG: Final = frozenset({Kind.DAG})
 _TASK: Final = frozenset({Kind.TASK})
 _BACKFILL: Final = frozenset({Kind.BACKFILL})
 _LOG: Final = frozenset({Kind.LOG})
+_GRID: Final = frozenset({Kind.GRID})
 _PANES: Final = frozenset({Kind.LOG, Kind.PANES})
 _RUN_OR_TASK: Final = _RUN | _TASK
 
@@ -126,7 +127,15 @@ ACTIONS: Final = (
     Action("mark.toggle", "space", "select", "Select this one, for an action on several."),
     Action("mark.range", "v", "select range", "Select from here to where the cursor goes."),
     Action("mark.none", "u", "unselect", "Select nothing."),
-    Action("dag.details", "d", "details", "Schedule, next runs, versions, warnings.", _DAG),
+    Action(
+        "dag.details",
+        "d",
+        "details",
+        "Schedule, tasks, next runs, versions, warnings.",
+        _DAG,
+        in_footer=True,
+        many=False,
+    ),
     Action(
         "item.why",
         "w",
@@ -154,6 +163,8 @@ ACTIONS: Final = (
     Action("log.wrap", "z", "wrap", "Fold long lines, or not.", _LOG),
     Action("log.next", "n", "next match", "The next line that fits the search.", _LOG),
     Action("log.previous", "N", "previous match", "The line before that fits the search.", _LOG),
+    Action("grid.fold", "z", "fold", "Fold the group or the mapped task, or unfold it.", _GRID),
+    Action("grid.fold_all", "Z", "fold all", "Fold all groups, or unfold them.", _GRID),
     Action(
         "dag.run",
         "R",

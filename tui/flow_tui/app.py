@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import App
 from textual.screen import Screen
 
-from flow.errors import DatabaseError
+from flow.errors import DatabaseError, FlowError
+from flow.wording.cells import text_of
 from flow_tui.actions import BY_ID, Action
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
@@ -25,6 +27,7 @@ from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
     from flow.ops.deployment import Deployment
+    from flow_tui.widgets.grid_view import GridView
 
 _SCREENS: Final = {
     Kind.DAG: ("flow_tui.screens.grid", "GridScreen"),
@@ -64,6 +67,8 @@ class FlowApp(App[None]):
         self.keymap = Keymap.read(session.settings.tui.keys)
         self.trouble = ""
         """What is wrong with the session, for the banner."""
+        self.clock: Callable[[], datetime] = utc_now
+        """What time it is, for ages."""
         self._start = start
         self._pace = Pace()
         self._look_soon = asyncio.Event()
@@ -90,6 +95,10 @@ class FlowApp(App[None]):
     def note(self) -> str:
         """What kind of session this is."""
         return "read-only" if self.session.read_only else ""
+
+    def now(self) -> datetime:
+        """The moment against which ages are told."""
+        return self.clock()
 
     # ── the eye on the database ──────────────────────────────────────────────────────────────────
 
@@ -215,9 +224,21 @@ class FlowApp(App[None]):
         """Take the colours of states, also the next time."""
         use_palette(name)
         self.memory.set("palette", name)
-        self.refresh(layout=True)
-        if isinstance(self.screen, View):
-            self.screen.refresh_data()
+        for screen in self.screen_stack:
+            for grid in screen.query("GridView"):
+                cast("GridView", grid).restyle()
+            if isinstance(screen, View):
+                screen.refresh_data()
+
+    def do_app_filter(self, targets: Sequence[Target]) -> None:
+        """What has no list has nothing to filter."""
+        self.notify("there is nothing to filter here", timeout=3)
+
+    def do_dag_details(self, targets: Sequence[Target]) -> None:
+        """Everything about a DAG."""
+        from flow_tui.dialogs.details import DetailsDialog
+
+        self.push_screen(DetailsDialog(targets[0].words[0]))
 
     def _chosen(self, action: Action | None) -> None:
         if action is not None and isinstance(self.screen, View):
@@ -225,10 +246,22 @@ class FlowApp(App[None]):
 
     def do_dag_backfill(self, targets: Sequence[Target]) -> None:
         """Runs for past intervals, at first those that are selected."""
+        self.run_worker(self._ask_for_backfill(targets), group="ask", exclusive=True)
+
+    async def _ask_for_backfill(self, targets: Sequence[Target]) -> None:
+        from flow.ops import runs
         from flow_tui.dialogs.backfill import BackfillDialog
 
-        view = self.screen
-        start, end = view.range_of(targets) if isinstance(view, View) else ("", "")
+        dag_id = targets[0].words[0]
+        run_ids = list(dict.fromkeys(one.words[1] for one in targets if len(one.words) > 1))
+        start = end = ""
+        if run_ids:
+            try:
+                found = await self.session.read(lambda at: runs.reach(at, dag_id, run_ids))
+            except FlowError as error:
+                self.notify(error.message, severity="warning")
+                return
+            start, end = map(text_of, found)
         dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
         self.push_screen(dialog, self._asked)
 
@@ -242,6 +275,11 @@ class FlowApp(App[None]):
         """The first key of an action, as people read it."""
         key = self.keymap.keys.get(action.id, action.key).partition(",")[0]
         return self.get_key_display(next(iter(_binding(key))))
+
+
+def utc_now() -> datetime:
+    """The time of this host."""
+    return datetime.now(UTC)
 
 
 def _counter(deployment: Deployment) -> int:

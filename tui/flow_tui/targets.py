@@ -15,6 +15,7 @@ class Kind(StrEnum):
     TASK = "task"
     LOG = "log"
     PANES = "panes"
+    GRID = "grid"
     BACKFILL = "backfill"
     POOL = "pool"
     ROLE = "role"

@@ -56,6 +56,17 @@ THEMES: Final = (
         panel="ansi_default",
         dark=True,
         ansi=True,
+        variables={
+            "ansi-background": "ansi_black",
+            "ansi-foreground": "ansi_white",
+            "border-blurred": "ansi_bright_black",
+            "block-cursor-foreground": "ansi_black",
+            "block-cursor-background": "ansi_white",
+            "input-cursor-background": "ansi_white",
+            "input-cursor-foreground": "ansi_black",
+            "input-selection-background": "ansi_bright_blue",
+            "input-selection-foreground": "ansi_black",
+        },
     ),
 )
 """The first one is the default; the last one uses the terminal's own sixteen colours."""

@@ -35,11 +35,13 @@ class View(Screen[None]):
 
     KINDS: ClassVar[frozenset[Kind]] = frozenset()
     """What it shows; its keys are the actions for these."""
+    TAKEN: ClassVar[frozenset[str]] = frozenset()
+    """Actions that it does not have, because something in it has their keys."""
     IN_VIEW: ClassVar[str] = "dags"
     """The view of the top bar that it belongs to."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *bindings(cls.KINDS)]
+        cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *bindings(cls.actions())]
         super().__init_subclass__(**options)
 
     def __init__(self) -> None:
@@ -47,6 +49,11 @@ class View(Screen[None]):
         self._loading = False
         self._stale = False
         self._loaded = False
+
+    @classmethod
+    def actions(cls) -> list[Action]:
+        """Its actions, and those of every screen."""
+        return [action for action in for_kinds(cls.KINDS) if action.id not in cls.TAKEN]
 
     # ── for subclasses ───────────────────────────────────────────────────────────────────────────
 
@@ -64,7 +71,7 @@ class View(Screen[None]):
 
     def targets_of(self, action: Action) -> Sequence[Target]:
         """What an action acts on: a part of this screen, if it is for such."""
-        parts = action.kinds & self.KINDS & {Kind.LOG, Kind.PANES}
+        parts = action.kinds & self.KINDS & {Kind.LOG, Kind.PANES, Kind.GRID}
         return [Target(part, ()) for part in sorted(parts)] if parts else self.targets()
 
     @property
@@ -76,10 +83,6 @@ class View(Screen[None]):
     def command(self) -> str:
         """The `flow` command that shows the same."""
         raise NotImplementedError
-
-    def range_of(self, targets: Sequence[Target]) -> tuple[str, str]:
-        """From where to where the intervals of runs reach, as date arguments; empty: not known."""
-        return "", ""
 
     async def read(self, operation: Operation[T]) -> T:
         """What an operation reads, without blocking the interface."""
@@ -148,16 +151,17 @@ class View(Screen[None]):
         """Show which keys work for what is under the cursor."""
         if not self.is_attached:
             return
-        targets = self.targets()
         read_only = self.flow.session.read_only
         hints = [
             (
                 self.flow.key_of(action),
                 action,
-                action.disabled(targets, read_only=read_only) is None,
+                action.disabled(self.targets_of(action), read_only=read_only) is None,
             )
-            for action in sorted(for_kinds(self.KINDS), key=lambda one: not one.kinds)
+            for action in sorted(self.actions(), key=lambda one: not one.kinds)
             if action.in_footer
+            and not (self.targets_of(action) and action.unfit(self.targets_of(action)))
+            and (action.id != "app.filter" or hasattr(self, "do_app_filter"))
         ]
         self.query_one(Hints).show([one for one in hints if one[2] or one[1].changes])
 
@@ -243,8 +247,8 @@ class _Nothing:
     def select_none(self) -> None: ...
 
 
-def bindings(kinds: frozenset[Kind]) -> list[BindingType]:
-    """The keys of the actions for such things, and of those for every screen."""
+def bindings(actions: Sequence[Action]) -> list[BindingType]:
+    """The keys of actions."""
     return [
         Binding(
             action.key,
@@ -254,5 +258,5 @@ def bindings(kinds: frozenset[Kind]) -> list[BindingType]:
             id=action.id,
             tooltip=action.help,
         )
-        for action in for_kinds(kinds)
+        for action in actions
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flow_cli.dag_page import describe, describe_file
+from flow_cli.dag_page import describe
 from flow_cli.diff_page import SHOWN_HASH, describe_diff
 from flow_cli.opening import opened
 from flow_cli.options import (
@@ -191,6 +191,7 @@ def errors(
     Their DAGs go on in the last version that could be imported.
     """
     from flow.ops import dags
+    from flow.wording.dags import describe_file
 
     printer = Output(output)
     with opened(context) as deployment:

@@ -68,6 +68,18 @@ def ids(deployment: Deployment) -> list[str]:
     return dags.ids(deployment.conn)
 
 
+def behind(deployment: Deployment, dag_id: str, limit: int) -> list[Dag]:
+    """The next `limit` DAGs in order of id, after `dag_id`; "" comes before all."""
+    with deployment.snapshot():
+        return dags.behind(deployment.conn, dag_id, limit)
+
+
+def some(deployment: Deployment, dag_ids: Sequence[str]) -> list[Dag]:
+    """Some DAGs, in no order; those that their files do not define any more are left out."""
+    with deployment.snapshot():
+        return dags.some(deployment.conn, dag_ids)
+
+
 def show(deployment: Deployment, dag_id: str) -> DagDetails:
     """One DAG with its graph, next runs, versions and warnings. Raises `NotFound`."""
     # A list of DAGs needs no graph, and is asked for most often.

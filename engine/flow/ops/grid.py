@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flow.graph.grouping import by_group
+from flow.ops import grid_window
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag, load_graph
-from flow.states import FINISHED_RUNS, TaskState, loudest
-from flow.store.read import grid, tasks
+from flow.ops.grid_window import Column, Rows, state_of
+from flow.states import TaskState
 from flow.store.read.grid import GridRun
 
 
@@ -34,33 +33,15 @@ class Grid(NamedTuple):
 
 
 def show(deployment: Deployment, dag_id: str, limit: int) -> Grid:
-    """The grid of the newest runs. Raises `NotFound`.
-
-    A finished run has a row for each task it had, so a task without one was not in its version; in
-    an unfinished run a task without a row is in state none.
-    """
-    conn = deployment.conn
-    with deployment.snapshot():
-        dag = find_dag(conn, dag_id)
-        graph = load_graph(conn, dag.spec_hash)
-        runs = grid.runs(conn, dag_id, limit)
-        counted = tasks.counts(conn, [run.run_key for run in runs])
-    found: dict[tuple[int, str], set[TaskState]] = {}
-    for one in counted:
-        found.setdefault((one.run_key, one.task_id), set()).add(TaskState(one.state))
-    in_order = [graph.tasks[task_id] for task_id in graph.order]
+    """The grid of the newest runs. Raises `NotFound`."""
+    window = grid_window.newest(deployment, dag_id, limit)
+    states = [_states(column, window.rows[column.graph]) for column in window.columns]
     lines = [
-        GridTask(
-            task.task_id,
-            list(groups),
-            [_cell(run, found.get((run.run_key, task.task_id))) for run in runs],
-        )
-        for task, groups in by_group(in_order, graph.spec.groups)
+        GridTask(row.task_id, list(row.groups), [of_run.get(row.task_id) for of_run in states])
+        for row in window.rows[window.latest]
     ]
-    return Grid(dag_id, dag.timezone, runs, lines)
+    return Grid(dag_id, window.timezone, [column.run for column in window.columns], lines)
 
 
-def _cell(run: GridRun, states: set[TaskState] | None) -> TaskState | None:
-    if states:
-        return loudest(states)
-    return None if run.state in FINISHED_RUNS else TaskState.NONE
+def _states(column: Column, rows: Rows) -> dict[str, TaskState | None]:
+    return {row.task_id: state_of(code) for row, code in zip(rows, column.states, strict=True)}

@@ -13,7 +13,9 @@ from flow.ops.deployment import Deployment
 from flow.ops.suggest import did_you_mean
 from flow.store import gates, notify, pools, wakeups
 from flow.store.connect import Conn
-from flow.store.pools import Definition, Holder, Misfit, Pool, Waiter
+from flow.store.pools import Definition, Misfit, Waiter
+from flow.store.pools import Holder as Holder  # what is returned here has its names here
+from flow.store.pools import Pool as Pool
 from flow.store.read.page import Page, Total
 
 

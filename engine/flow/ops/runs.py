@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import tzinfo
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag, find_run_and_graph
+from flow.ops.references import find_dag, find_run, find_run_and_graph
 from flow.ops.run_ranges import bounds
 from flow.states import TaskState
 from flow.store import clock
@@ -51,6 +52,17 @@ def page(
         now = clock.now(conn)
         wanted = Filter(dag_id, state, run_type, *bounds(start, end, zone, now))
         return runs.page(conn, wanted, limit)
+
+
+def reach(
+    deployment: Deployment, dag_id: str, references: Sequence[str]
+) -> tuple[datetime, datetime]:
+    """The starts of the first and the last interval of some runs. Raises `NotFound`."""
+    with deployment.snapshot():
+        starts = [
+            find_run(deployment.conn, dag_id, one).run.data_interval_start for one in references
+        ]
+    return min(starts), max(starts)
 
 
 def show(deployment: Deployment, dag_id: str, reference: str) -> RunDetails:

@@ -10,7 +10,7 @@ from flow.store import migrate, pools
 from flow.store.connect import Conn
 from flow.store.pools import Pool
 from flow.store.read import status
-from flow.store.read.status import GivenUp, Queue, Unserved, Wakeups
+from flow.store.read.status import GivenUp, Process, Queue, Unserved, Wakeups
 
 NEEDED_ROLES: Final = {
     "parse": "no DAG processor is alive: changes of DAG files are not seen",
@@ -32,6 +32,13 @@ class RoleStatus(NamedTuple):
     pid: int
     started_at: datetime
     heartbeat_age_s: float
+    healthy: bool
+
+
+class ProcessStatus(NamedTuple):
+    """A process with what it does. Healthy: its heartbeats come."""
+
+    process: Process
     healthy: bool
 
 
@@ -77,6 +84,14 @@ def show(deployment: Deployment) -> Status:
         _problems(roles, wakeups, unserved),
         _warnings(found.oldest_snapshot_s, database, given_up),
     )
+
+
+def processes(deployment: Deployment) -> list[ProcessStatus]:
+    """The processes of a deployment, with what each of them does."""
+    most = MISSED_HEARTBEATS * deployment.settings.worker.heartbeat
+    with deployment.snapshot():
+        found = status.processes(deployment.conn)
+    return [ProcessStatus(one, healthy=one.heartbeat_age_s <= most) for one in found]
 
 
 def _roles(conn: Conn, heartbeat: float) -> list[RoleStatus]:

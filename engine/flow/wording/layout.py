@@ -1,6 +1,6 @@
 """Where the text of a table goes: aligned columns, or one block for each row.
 
-Pure functions of texts and a width. They never cut: an id that is missing its end is no id.
+Pure functions of texts and a width. Tables never cut: an id that is missing its end is no id.
 """
 
 from __future__ import annotations
@@ -106,3 +106,22 @@ def padded(text: str, width: int, right: bool = False) -> str:
     """The text with spaces up to a width in terminal columns; never cut."""
     space = " " * (width - width_of(text))
     return space + text if right else text + space
+
+
+def shortened(text: str, width: int, *, symbols: bool) -> str:
+    """A text of at most `width` columns: where it is too long, without its middle.
+
+    Ids mostly differ at their ends. Only for terminals, where somebody looks at it.
+    """
+    if width_of(text) <= width:
+        return text
+    gap = "…" if symbols else "~"
+    kept = max(2, width - 1)
+    while kept > 2 and width_of(_without_middle(text, kept, gap)) > width:
+        kept -= 1  # some of its characters take two columns
+    return _without_middle(text, kept, gap)
+
+
+def _without_middle(text: str, kept: int, gap: str) -> str:
+    tail = kept // 2
+    return text[: kept - tail] + gap + text[-tail:]

@@ -50,3 +50,12 @@ def style_of(state: str) -> str:
     word = state.partition(",")[0]
     look = LOOKS.get(word)
     return look.style if look else _MORE.get(word, "")
+
+
+def can_write_symbols(encoding: str | None) -> bool:
+    """Whether every symbol of a state exists in the encoding of a stream."""
+    try:
+        "".join(look.symbol for look in LOOKS.values()).encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from flow_tui.actions import Action, for_kinds
+from flow_tui.actions import Action
 from flow_tui.dialogs.choose import Choice, ChooseDialog
 from flow_tui.view import View
 
@@ -29,7 +29,7 @@ class KeysDialog(ChooseDialog[Action]):
 def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
     """The actions of a screen, those for what it shows first."""
     found = []
-    for action in sorted(for_kinds(view.KINDS), key=lambda one: not one.kinds):
+    for action in sorted(view.actions(), key=lambda one: not one.kinds):
         targets = view.targets_of(action)
         off = action.disabled(targets, read_only=flow.session.read_only)
         more = ""

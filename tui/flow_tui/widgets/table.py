@@ -7,6 +7,7 @@ the order and the filter. Columns give way by rank where the terminal is narrow.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from rich.segment import Segment
@@ -20,22 +21,16 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from flow.wording.cells import printable, width_of
+from flow.wording.layout import shortened
+from flow_tui.widgets.fitting import Cell as Cell  # columns are made of them
+from flow_tui.widgets.fitting import Piece as Piece
+from flow_tui.widgets.fitting import aligned, plain, without_end
 
 Row = TypeVar("Row")
 GAP: Final = 2
 """Columns of the terminal between two columns of the table."""
-_ROOM_SAMPLED: Final = 500
+_ROOM_SAMPLED: Final = 200
 """Rows that are measured to find the width of a column."""
-
-
-class Piece(NamedTuple):
-    """A text and its rich style."""
-
-    text: str
-    style: str = ""
-
-
-Cell = str | Piece | Sequence[Piece]
 
 
 class Column(NamedTuple, Generic[Row]):
@@ -43,7 +38,8 @@ class Column(NamedTuple, Generic[Row]):
 
     `rank`: where there is no room, columns with the highest rank go first; those of rank 0 stay and
     are shortened in their middle. `widest`: terminal columns that it takes at most. `sort` is what
-    rows are ordered by; None: by the text.
+    rows are ordered by; None: by the text. Not `ordered`: rows cannot be ordered by it. `prose` is
+    shortened at its end.
     """
 
     heading: str
@@ -52,6 +48,8 @@ class Column(NamedTuple, Generic[Row]):
     right: bool = False
     widest: int = 60
     sort: Callable[[Row], Any] | None = None
+    ordered: bool = True
+    prose: bool = False
 
 
 class Table(ScrollView, Generic[Row], can_focus=True):
@@ -116,12 +114,16 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         key: Callable[[Row], Hashable],
         *,
         empty: str = "nothing here",
+        headed: bool = True,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
+        self._head = 1 if headed else 0
+        """Lines above the rows."""
         self._columns = columns
         self._key = key
-        self._empty = empty
+        self.empty = empty
+        """What is said where there are no rows."""
         self._all: Sequence[Row] = ()
         self._fits: Callable[[Row], bool] | None = None
         self._sorted_by: int | None = None
@@ -153,9 +155,17 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         return self.rows[self.at] if 0 <= self.at < len(self.rows) else None
 
     @property
+    def in_sight(self) -> list[Row]:
+        """The rows that are seen."""
+        top = self.scroll_offset.y
+        return self.rows[top : top + max(0, self.size.height - self._head)]
+
+    @property
     def chosen(self) -> list[Row]:
         """The selected rows that are shown; without any the one under the cursor."""
-        marked = [row for row in self.rows if self._key(row) in self.selected]
+        marked = []
+        if self.selected:
+            marked = [row for row in self.rows if self._key(row) in self.selected]
         return marked or [row for row in [self.current] if row is not None]
 
     def go_to(self, key: Hashable) -> bool:
@@ -196,22 +206,23 @@ class Table(ScrollView, Generic[Row], can_focus=True):
             if self._columns[last].rank == 0:
                 break
             shown.remove(last)
-        over = _total(wanted[at] for at in shown) - room
-        if over > 0:  # only columns that stay are left: the widest gives
+        # Only columns that stay are left: the widest ones give.
+        for _ in range(_total(wanted[at] for at in shown) - room):
             widest = max(shown, key=lambda at: wanted[at])
-            wanted[widest] = max(8, wanted[widest] - over)
+            wanted[widest] = max(8, wanted[widest] - 1)
         self._widths = [(at, wanted[at]) for at in shown]
-        self.virtual_size = Size(self.size.width, len(self.rows) + 1)
+        self.virtual_size = Size(self.size.width, len(self.rows) + self._head)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if y == 0:
+        if y < self._head:
             return self._heading(width)
         base = self.rich_style
         if not self.rows:
             style = self.get_component_rich_style("table--empty")
-            return _strip([Segment(f" {self._empty}", style)] if y == 1 else [], width, base)
-        at = y - 1 + self.scroll_offset.y
+            said = [Segment(f" {self.empty}", style)] if y == self._head else []
+            return _strip(said, width, base)
+        at = y - self._head + self.scroll_offset.y
         if at >= len(self.rows):
             return Strip.blank(width, base)
         row = self.rows[at]
@@ -229,7 +240,9 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         for at, room in self._widths:
             column = self._columns[at]
             arrow = ("▼" if self._turned else "▲") if at == self._sorted_by else ""
-            text = _fitted(column.heading + arrow, room, column.right)
+            text = aligned(
+                shortened(column.heading + arrow, room, symbols=True), room, column.right
+            )
             segments.append(Segment(text + " " * GAP, style))
         return _strip(segments, width, self.rich_style)
 
@@ -237,7 +250,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         segments = [Segment(" ", Style.null())]
         for at, room in self._widths:
             column = self._columns[at]
-            segments += _cell(column.cell(row), room, column.right)
+            segments += _cell(column, column.cell(row), room)
             segments.append(Segment(" " * GAP, Style.null()))
         return segments
 
@@ -254,7 +267,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         self.post_message(self.Moved(self, self.current))
 
     def _keep_in_sight(self) -> None:
-        height = max(1, self.size.height - 1)  # below the headings, which stay
+        height = max(1, self.size.height - self._head)  # below the headings, which stay
         top = self.scroll_offset.y
         if self.at < top:
             self.scroll_to(y=self.at, animate=False)
@@ -267,7 +280,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
 
     def action_page(self, by: int) -> None:
         """Move the cursor by a screenful."""
-        self.at += by * max(1, self.size.height - 2)
+        self.at += by * max(1, self.size.height - self._head - 1)
 
     def action_edge(self, last: bool) -> None:
         """Move the cursor to the first or last row."""
@@ -275,7 +288,8 @@ class Table(ScrollView, Generic[Row], can_focus=True):
 
     def action_sort_by(self, by: int) -> None:
         """Order by the next or previous column; past the ends, in the order in which rows came."""
-        places: list[int | None] = [None, *(at for at, _ in self._widths)]
+        shown = (at for at, _ in self._widths)
+        places: list[int | None] = [None, *(at for at in shown if self._columns[at].ordered)]
         self._sorted_by = places[(places.index(self._sorted_by) + by) % len(places)]
         self._arrange()
 
@@ -325,8 +339,8 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        at = event.y - 1 + self.scroll_offset.y
-        if event.y < 1 or at >= len(self.rows):
+        at = event.y - self._head + self.scroll_offset.y
+        if event.y < self._head or at >= len(self.rows):
             return
         again = self.at == at and event.chain > 1
         self.at = at
@@ -341,56 +355,22 @@ class Table(ScrollView, Generic[Row], can_focus=True):
 
     def refresh_lines_seen(self) -> None:
         """Draw again what is seen: times have passed."""
-        self.refresh(Region(0, 1, self.size.width, self.size.height - 1))
+        self.refresh(Region(0, self._head, self.size.width, self.size.height - self._head))
 
 
-def plain(cell: Cell) -> str:
-    """The text of a cell."""
-    if isinstance(cell, str):
-        return printable(cell)
-    if isinstance(cell, Piece):
-        return printable(cell.text)
-    return "".join(printable(piece.text) for piece in cell)
-
-
-def shortened(text: str, width: int) -> str:
-    """A text of at most `width` columns; what does not fit is left out in its middle.
-
-    Ids mostly differ at their ends.
-    """
-    if width_of(text) <= width:
-        return text
-    kept = max(2, width - 1)
-    while kept > 2 and width_of(_without_middle(text, kept)) > width:
-        kept -= 1  # some of its characters take two columns
-    return _without_middle(text, kept)
-
-
-def _without_middle(text: str, kept: int) -> str:
-    tail = kept // 2
-    return f"{text[: kept - tail]}…{text[-tail:]}"
-
-
-def _fitted(text: str, room: int, right: bool) -> str:
-    text = shortened(text, room)
-    space = " " * (room - width_of(text))
-    return space + text if right else text + space
-
-
-def _cell(cell: Cell, room: int, right: bool) -> list[Segment]:
+def _cell(column: Column[Any], cell: Cell, room: int) -> list[Segment]:
+    cut = without_end if column.prose else partial(shortened, symbols=True)
     if isinstance(cell, str | Piece):
         piece = Piece(cell) if isinstance(cell, str) else cell
-        text = _fitted(printable(piece.text), room, right)
+        text = aligned(cut(printable(piece.text), room), room, column.right)
         return [Segment(text, Style.parse(piece.style))]
     segments, left = [], room
     for piece in cell:
-        text = printable(piece.text)
-        if width_of(text) > left:
-            break
+        text = without_end(printable(piece.text), left)
         segments.append(Segment(text, Style.parse(piece.style)))
         left -= width_of(text)
     space = Segment(" " * left, Style.null())
-    return [space, *segments] if right else [*segments, space]
+    return [space, *segments] if column.right else [*segments, space]
 
 
 def _strip(segments: Sequence[Segment], width: int, base: Style) -> Strip:

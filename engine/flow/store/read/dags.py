@@ -124,6 +124,10 @@ where d.present
 _LIST = f"select {_COLUMNS} {_MATCHING} order by d.dag_id limit %(limit)s"
 _COUNT = f"select count(*) {_MATCHING}"
 _ONE = f"select {_COLUMNS} from dag d where d.dag_id = %(dag_id)s"
+# Primary key.
+_BEHIND = f"""select {_COLUMNS} from dag d where d.present and d.dag_id > %(dag_id)s
+order by d.dag_id limit %(limit)s"""
+_SOME = f"select {_COLUMNS} from dag d where d.present and d.dag_id = any(%(dag_ids)s::text[])"
 
 # `for no key update` is added where a verb changes what it reads.
 _STORED_COLUMNS = """
@@ -210,6 +214,16 @@ def one(conn: Conn, dag_id: str) -> Dag | None:
     """A DAG, also one that its file no longer defines."""
     row = conn.execute(_ONE, {"dag_id": dag_id}).fetchone()
     return _dag(row) if row else None
+
+
+def behind(conn: Conn, dag_id: str, limit: int) -> list[Dag]:
+    """The DAGs whose ids come after one, in order of id."""
+    return [_dag(row) for row in conn.execute(_BEHIND, {"dag_id": dag_id, "limit": limit})]
+
+
+def some(conn: Conn, dag_ids: Sequence[str]) -> list[Dag]:
+    """Some DAGs, in no order; those that their files do not define any more are left out."""
+    return [_dag(row) for row in conn.execute(_SOME, {"dag_ids": list(dag_ids)})]
 
 
 def stored(conn: Conn, dag_ids: Sequence[str], *, lock: bool = False) -> list[StoredDag]:

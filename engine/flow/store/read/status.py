@@ -18,6 +18,30 @@ class Role(NamedTuple):
     heartbeat_age_s: float
 
 
+class Process(NamedTuple):
+    """A process that has not ended, with what it does. `used` slots have a running try in them."""
+
+    role: str
+    host: str
+    pid: int
+    version: str
+    started_at: datetime
+    heartbeat_age_s: float
+    draining: bool
+    executor: str | None
+    queues: list[str]
+    slots: int
+    used: int
+
+
+class Load(NamedTuple):
+    """How many tasks run, and how many runs have not ended."""
+
+    running_tasks: int
+    running_runs: int
+    queued_runs: int
+
+
 class Queue(NamedTuple):
     """Tasks that wait for a worker, and for how long the oldest of them has."""
 
@@ -67,6 +91,25 @@ select role, host, pid, started_at,
 from process where ended_at is null order by role, host, pid
 """
 
+# Indexes process_alive and try_open, which holds only what is open.
+_PROCESSES = """
+select p.role, p.host, p.pid, p.version, p.started_at,
+  extract(epoch from clock_timestamp() - p.heartbeat_at)::float8, p.draining, p.executor, p.queues,
+  p.slots, coalesce(held.tries, 0)::int
+from process p left join (
+  select worker, count(*) as tries from try_hot
+  where ended_at is null and state = 'running' group by worker) as held
+  on held.worker = p.process_id
+where p.ended_at is null order by p.role, p.host, p.pid
+"""
+
+# Indexes task_pool and run_unfinished hold only what is unfinished.
+_LOAD = """
+select (select count(*) from task_hot where state in ('running', 'restarting')),
+  count(*) filter (where state = 'running'), count(*) filter (where state = 'queued')
+from run where state in ('queued', 'running')
+"""
+
 # Indexes task_queue and task_pool hold only what waits or runs.
 _QUEUE = """
 select (select count(*) from task_hot where state = 'queued'),
@@ -108,6 +151,18 @@ where c.given_up is not null order by c.callback_id desc limit 1
 def roles(conn: Conn) -> list[Role]:
     """The processes that have not ended."""
     return [Role._make(row) for row in conn.execute(_ROLES)]
+
+
+def processes(conn: Conn) -> list[Process]:
+    """The processes that have not ended, with what they do."""
+    return [Process._make(row) for row in conn.execute(_PROCESSES)]
+
+
+def load(conn: Conn) -> Load:
+    """How much is going on."""
+    row = conn.execute(_LOAD).fetchone()
+    assert row is not None  # an aggregate has one row
+    return Load._make(row)
 
 
 def queue(conn: Conn) -> Queue:

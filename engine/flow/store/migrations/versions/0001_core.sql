@@ -276,6 +276,8 @@ create index task_keeping on task_hot (pool) where keeps_slot;
 -- What is unfinished in a DAG and in a run: limits, census, ready tasks of one run in order.
 create index task_unfinished on task_hot (dag_id, run_key, state, priority desc, rank)
   where state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed', 'none');
+-- What has failed in runs that go on; few. Latest failures are read from its end.
+create index task_failed on task_hot (ended_at) where state = 'failed';
 -- Decisions of branches; few.
 create index task_skips on task_hot (run_key) where skips is not null;
 

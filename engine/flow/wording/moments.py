@@ -1,0 +1,35 @@
+"""Moments as people say them: how long ago, how far ahead.
+
+One unit, the largest: whoever wants more looks at the time itself.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def length(seconds: float) -> str:
+    """A length of time in its largest unit, rounded: 8 s, 4 min, 3 h, 12 d."""
+    for unit, name in _UNITS:
+        if round(seconds / unit) >= (2 if unit > 60 else 1):
+            return f"{round(seconds / unit)} {name}"
+    return "0 s"
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """How long ago something was; "" if it never was."""
+    if moment is None:
+        return ""
+    seconds = (now - moment).total_seconds()
+    return f"{length(seconds)} ago" if seconds >= 1 else "now"
+
+
+def ahead(moment: datetime | None, now: datetime) -> str:
+    """How far ahead something is, or that it is due; "" if it will not be."""
+    if moment is None:
+        return ""
+    seconds = (moment - now).total_seconds()
+    return f"in {length(seconds)}" if seconds >= 1 else "due"

@@ -1,0 +1,41 @@
+"""How full pools are, as bars and in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from flow.ops.pools import Pool
+from flow.wording.cells import counted
+from flow_tui.widgets.table import Cell, Piece
+
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+
+
+def bar(pool: Pool, width: int) -> Sequence[Piece]:
+    """Slots in use against all of them; a pool without a limit has no bar."""
+    if pool.open is None:
+        return [Piece("no limit".ljust(width), "dim")]
+    used = pool.slots - pool.open
+    share = used / pool.slots if pool.slots else 1.0
+    eighths = round(share * width * 8)
+    if used and not eighths:
+        eighths = 1  # whatever is in use is seen
+    whole, part = divmod(min(eighths, width * 8), 8)
+    text = "█" * whole + (_EIGHTHS[part] if part else "")
+    style = "red" if not pool.open else "yellow" if share >= 0.8 else "green"
+    return [Piece(text, style), Piece("░" * (width - len(text)), "dim")]
+
+
+def size(pool: Pool) -> str:
+    """How many slots it has, in words."""
+    if pool.open is None:
+        return "no limit"
+    return f"{pool.open} of {counted(pool.slots, 'slot')} open"
+
+
+def numbers(pool: Pool) -> Cell:
+    """Slots in use of all, and what waits for some."""
+    used = pool.running + pool.queued if pool.open is None else pool.slots - pool.open
+    text = f"{used}" if pool.open is None else f"{used}/{pool.slots}"
+    return [Piece(text), Piece(f"  {pool.scheduled} wait", "cyan")] if pool.scheduled else text
