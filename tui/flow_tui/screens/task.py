@@ -27,7 +27,7 @@ from flow_tui.deeds import command
 from flow_tui.dialogs.search import SearchDialog
 from flow_tui.log_model import LogFile, Search
 from flow_tui.looks import mark_of, style_of
-from flow_tui.screens.event_list import EVENT_COLUMNS
+from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.log_view import LogView
@@ -93,7 +93,7 @@ class TaskScreen(View):
             why=Page("looking …"),
             rendered=Page("looking …"),
             xcom=Table(XCOM_COLUMNS, lambda one: one.key, empty="it has pushed nothing"),
-            events=Table(EVENT_COLUMNS, lambda one: one, empty="nothing has happened yet"),
+            events=Table(EVENT_COLUMNS, event_key, empty="nothing has happened yet"),
         )
         yield Static(id="log-note")
 
