@@ -294,14 +294,6 @@ class FlowApp(App[None]):
         dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
         self.push_screen(dialog, self._asked)
 
-    def do_run_details(self, targets: Sequence[Target]) -> None:
-        """The run of a task."""
-        self.open(Target(Kind.RUN, targets[0].words[:2]))
-
-    def do_task_log(self, targets: Sequence[Target]) -> None:
-        """A task, which opens on its log."""
-        self.open(targets[0])
-
     def do_item_why(self, targets: Sequence[Target]) -> None:
         """Why something does not move, or ended so."""
         from flow_tui.dialogs.why import WhyDialog
