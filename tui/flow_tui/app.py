@@ -283,15 +283,15 @@ class FlowApp(App[None]):
 
         dag_id = targets[0].words[0]
         run_ids = list(dict.fromkeys(one.words[1] for one in targets if len(one.words) > 1))
-        start = end = ""
+        first = last = ""
         if run_ids:
             try:
                 found = await self.session.read(lambda at: runs.reach(at, dag_id, run_ids))
             except FlowError as error:
                 self.notify(error.message, severity="warning")
                 return
-            start, end = map(text_of, found)
-        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
+            first, last = map(text_of, found)
+        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, first, last)
         self.push_screen(dialog, self._asked)
 
     def do_item_why(self, targets: Sequence[Target]) -> None:
