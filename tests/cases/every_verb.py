@@ -135,8 +135,10 @@ WITHOUT_FORMS = {
 }
 """Commands that print in one form, or nothing."""
 
-ELSEWHERE = {"up", "down", "demo"}
-"""`up` and `down` are the fixture and the last test; the demo has a test of its own."""
+ELSEWHERE = {"up", "down", "demo", "tui"}
+"""`up` and `down` are the fixture and the last test; the demo and the terminal UI have tests of
+their own.
+"""
 
 
 def words(verb: str, *arguments: str) -> tuple[str, ...]:

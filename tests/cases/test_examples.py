@@ -78,6 +78,19 @@ OTHERS: Final = {
 
         count()
     """,
+    "sales_eu.py": """
+    import sys
+
+    from flow import DAG, task
+
+    with DAG("sales_eu", schedule=None, default_args={"retries": 0}):
+
+        @task
+        def load():
+            sys.exit("bad data")
+
+        load()
+    """,
     "stuck.py": """
     from flow import DAG, task
 
@@ -170,6 +183,8 @@ READS: Final = (
     "flow why sales 2026-10-09",
     "flow why sales -o json",
     "flow clear sales --where 'state=failed and ended_at>-2d' --only-failed --dry-run",
+    "flow clear 'sales_*' --from -7d --where 'state=failed' --only-failed --dry-run",
+    "flow clear sales latest --where 'task.state=failed and pool=warehouse' --version run",
     "flow plan",
     "flow plan --from 2030-10-01 --to 2030-10-07 --all -o jsonl",
     "flow status",
@@ -200,8 +215,11 @@ READS: Final = (
     "flow backfills list",
     "flow backfills list sales --active",
     "flow backfills show 7",
+    "flow tui",
+    "flow tui sales latest load",
+    "flow tui --read-only",
 )
-"""They change nothing; the latest run has failed."""
+"""They change nothing; the latest run has failed, and nothing of it is in the pool `warehouse`."""
 REPAIRS: Final = (
     "flow clear sales latest --only-failed",
     "flow xcom list sales latest",
@@ -249,6 +267,9 @@ ANSWERS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "flow conns add warehouse --type postgres --host db.example --login etl --password @-": (
         ("", f"secret\n{CTRL_D}"),
     ),
+    "flow tui": (("Home", "q"),),
+    "flow tui sales latest load": (("bad data", "q"),),
+    "flow tui --read-only": (("Home", "q"),),
 }
 CODES: Final = {"flow events sales latest -f": 130}
 """All others exit with 0."""
@@ -386,7 +407,7 @@ def test_roles_one_by_one(story: Story) -> None:
     story.play("flow db migrate")
     story.do("db", "shell", "-c", "alter table backfill alter backfill_id restart with 7")
     with story.running("flow parse --dags dags", "parse"):
-        deployment.wait_for_dags("sales", "stock", "stuck", "daily_sales")
+        deployment.wait_for_dags("sales", "sales_eu", "stock", "stuck", "daily_sales")
         deployment.write("sales.py", (SALES + REPORT).format(marks=deployment.folder / "m"))
         wait_until(
             lambda: len(deployment.ask("dags", "versions", "sales")) == 2, "the second version"
@@ -396,6 +417,7 @@ def test_roles_one_by_one(story: Story) -> None:
         story.do("run", "sales", "--date", "2026-10-08", "--wait")
         story.play("flow run sales --date 2026-10-09 --wait")
         story.do("run", "sales", "--date", "2026-10-10", "--wait", code=1)
+        story.do("run", "sales_eu", "--wait", code=1)
     story.play("flow work --queues default,gpu --once")
 
 

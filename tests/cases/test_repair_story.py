@@ -244,10 +244,11 @@ def test_ninety_days_are_repaired_from_the_terminal() -> None:
         right = {str(day): str(sum(upstream(day))) for day in [*DAYS, TONIGHT]}
         assert table(deployment) == right
 
-        # Audited.
+        # Audited, newest first: the backfill when it was made, each day again, and its end.
         who = getpass.getuser()
-        noted = deployment.ask("audit", "--dag", "sales", "--who", who)
-        assert [one["verb"] for one in noted] == ["clear", "backfill"]
+        noted = deployment.ask("audit", "--dag", "sales", "--who", who, "--all")
+        days = ["clear"] * len(DAYS)
+        assert [one["verb"] for one in noted] == ["clear", "backfill", *days, "backfill"]
         checked = deployment.flow("db", "check", "--all")
         assert (checked.code, checked.out) == (0, "")
 

@@ -21,8 +21,9 @@ def drive(app: App[Any], story: Story, size: tuple[int, int] = (120, 40)) -> Non
     """Run an app without a terminal, and a story on it."""
 
     async def play() -> None:
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             await story(pilot)
+            app.workers.cancel_all()  # as it is when somebody leaves
 
     asyncio.run(play())
 

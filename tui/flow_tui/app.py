@@ -12,11 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 
 from flow.errors import DatabaseError, FlowError
 from flow.wording.cells import text_of
 from flow_tui.actions import BY_ID, Action
+from flow_tui.background import start
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
@@ -87,7 +89,7 @@ class FlowApp(App[None]):
         use_palette(self.memory.get("palette", self.session.settings.tui.palette))
         self.set_keymap(self.keymap.keys)
         self.switch_mode("dags" if self._start else "home")
-        self.run_worker(self._watch(), group="feed")
+        start(self, self._watch, group="feed")
         for target in self._start:
             self.open(target)
 
@@ -115,9 +117,9 @@ class FlowApp(App[None]):
     async def _watch(self) -> None:
         """Have the screen in front read again when something has changed."""
         while True:
+            self._look_soon.clear()  # before the look: who asks during it wants another one
             if self.app_focus:
                 await self._look()
-            self._look_soon.clear()
             try:
                 await asyncio.wait_for(self._look_soon.wait(), self._wait())
             except TimeoutError:
@@ -168,6 +170,11 @@ class FlowApp(App[None]):
         module, name = _SCREENS[target.kind]
         screen = getattr(import_module(module), name)(*target.words)
         self.push_screen(screen)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave the screen in front. What it does ends first: its widgets go one by one."""
+        self.workers.cancel_node(self.screen)
+        return super().pop_screen()
 
     def perform(self, action: Action, targets: Sequence[Target]) -> None:
         """Do what no screen does in its own way."""
@@ -268,7 +275,7 @@ class FlowApp(App[None]):
 
     def do_dag_backfill(self, targets: Sequence[Target]) -> None:
         """Runs for past intervals, at first those that are selected."""
-        self.run_worker(self._ask_for_backfill(targets), group="ask", exclusive=True)
+        start(self, partial(self._ask_for_backfill, targets), group="ask", exclusive=True)
 
     async def _ask_for_backfill(self, targets: Sequence[Target]) -> None:
         from flow.ops import runs
@@ -276,15 +283,15 @@ class FlowApp(App[None]):
 
         dag_id = targets[0].words[0]
         run_ids = list(dict.fromkeys(one.words[1] for one in targets if len(one.words) > 1))
-        start = end = ""
+        first = last = ""
         if run_ids:
             try:
                 found = await self.session.read(lambda at: runs.reach(at, dag_id, run_ids))
             except FlowError as error:
                 self.notify(error.message, severity="warning")
                 return
-            start, end = map(text_of, found)
-        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
+            first, last = map(text_of, found)
+        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, first, last)
         self.push_screen(dialog, self._asked)
 
     def do_item_why(self, targets: Sequence[Target]) -> None:

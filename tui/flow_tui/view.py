@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from flow.errors import DatabaseError, FlowError
 from flow_tui.actions import ACTIONS, BY_ID, Action, for_kinds
+from flow_tui.background import start
 from flow_tui.session import Operation
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.frame import Banner, Crumbs, Hints, TopBar
@@ -122,7 +123,7 @@ class View(Screen[None]):
         self._stale = True
         if not self._loading and self.is_attached:
             self._loading = True
-            self.run_worker(self._load(), group="load", exit_on_error=True)
+            start(self, self._load, group="load")
 
     async def _load(self) -> None:
         try:

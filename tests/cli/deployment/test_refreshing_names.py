@@ -32,8 +32,11 @@ def test_who_asks_gets_names_the_next_time(cache: NameCache, sales: World, flow:
     wait_until(lambda: cache.names(Kind.DAG, ""), "the ids of DAGs")
     assert flow("--complete", "dag", "sal").out == "sales\n"
     assert flow("--complete", "pool", "w").out == "warehouse\n"
-    # The only DAG that was offered is likely to be asked about next.
-    flow("--refresh-names", "sales")
+    # The only DAG that was offered is likely to be asked about next; somebody may be at it already.
+    wait_until(
+        lambda: flow("--refresh-names", "sales") and cache.names(Kind.TASK, "", "sales"),
+        "the tasks of the DAG",
+    )
     assert flow("--complete", "task", "", "sales").out.split() == TASKS
     runs = [f"manual__2026-07-0{day}T00:00:00+00:00" for day in (7, 8, 9)]
     assert flow("--complete", "run", "", "sales").out.split() == [*runs, "latest"]

@@ -31,4 +31,4 @@ def test_a_text_has_its_facts():
 def test_times_are_told_in_a_zone(monkeypatch):
     monkeypatch.setitem(TEXTS, Code.HELD, "held since {at}")
     reason = Reason(Code.HELD, {"at": datetime(2026, 10, 9, 12, tzinfo=UTC)})
-    assert reason.text(ZoneInfo("Europe/Berlin")) == "held since 2026-10-09 14:00:00+02:00"
+    assert reason.text(ZoneInfo("Europe/Berlin")) == "held since 2026-10-09T14:00:00+02:00"

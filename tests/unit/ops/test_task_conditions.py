@@ -23,7 +23,7 @@ TASK = Task(
     dag_id="sales", run_id="it", task_id="load", map_index=[2], state="success", try_number=2,
     max_tries=4, pool="wide", pool_slots=1, queue="default", executor="local", priority=1,
     scheduled_at=NOW, queued_at=NOW, started_at=None, ended_at=None, worker=None,
-    operator="BashOperator",
+    operator="BashOperator", held=False,
 )  # fmt: skip
 
 

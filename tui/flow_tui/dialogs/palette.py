@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from flow.errors import FlowError
 from flow.ops import dags
 from flow_tui import targets
+from flow_tui.background import start
 from flow_tui.dialogs import keys
 from flow_tui.dialogs.choose import Choice, ChooseDialog
 from flow_tui.themes import PALETTES
@@ -47,7 +48,7 @@ class PaletteDialog(ChooseDialog[Act]):
             for name in PALETTES
         ]
         self.offer(self._known)
-        self.run_worker(self._add_dags())
+        start(self, self._add_dags)
 
     async def _add_dags(self) -> None:
         flow = cast("FlowApp", self.app)

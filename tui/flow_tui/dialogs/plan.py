@@ -16,6 +16,7 @@ from textual.widgets import Button, Static
 from flow.errors import Conflict, FlowError
 from flow.wording.cells import printable
 from flow_tui.actions import Action, Danger
+from flow_tui.background import start
 from flow_tui.deeds import Deed, Plan
 from flow_tui.targets import Target
 
@@ -106,7 +107,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
             self._tell(_sentence(error))
             return
         self.query_one("#command", Static).update(Text("\n".join(self.commands)))
-        self.run_worker(self._look(), group="look", exclusive=True)
+        start(self, self._look, group="look", exclusive=True)
 
     @property
     def commands(self) -> list[str]:
@@ -150,7 +151,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
     def do(self) -> None:
         """Do it, once."""
         self.query_one("#do", Button).disabled = True
-        self.run_worker(self._do(), group="do")
+        start(self, self._do, group="do")
 
     async def _do(self) -> None:
         session = cast("FlowApp", self.app).session

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from flow.errors import FlowError
 from flow.wording.cells import printable
+from flow_tui.background import start
 from flow_tui.session import Operation
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class TextDialog(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
-        self.run_worker(self._ask())
+        start(self, self._ask)
 
     async def _ask(self) -> None:
         try:

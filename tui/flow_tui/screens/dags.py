@@ -15,6 +15,7 @@ from flow.store.read.dags import Dag
 from flow.wording.cells import text_of
 from flow.wording.moments import ahead
 from flow_tui import targets
+from flow_tui.background import start
 from flow_tui.filters import Prepared, Texts
 from flow_tui.listing import Listing, by, joined
 from flow_tui.looks import mark_of, style_of
@@ -203,7 +204,7 @@ class DagsScreen(Listing[Dag]):
     def _sight_changed(self) -> None:
         if not self._reading_runs:
             self._reading_runs = True
-            self.run_worker(self._read_new_runs(), group="runs")
+            start(self, self._read_new_runs, group="runs")
 
     async def _read_new_runs(self) -> None:
         """Read the last runs of what has come into sight, until they are known."""

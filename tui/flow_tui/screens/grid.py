@@ -19,6 +19,7 @@ from flow.wording.cells import counted
 from flow.wording.looks import can_write_symbols
 from flow_tui import targets
 from flow_tui.actions import Action
+from flow_tui.background import start
 from flow_tui.deeds import command
 from flow_tui.grid.model import Wanted
 from flow_tui.grid.remembered import Remembered, recall, remember
@@ -137,7 +138,7 @@ class GridScreen(View):
     @on(GridView.MoreWanted)
     def more_wanted(self, message: GridView.MoreWanted) -> None:
         """Read what comes into sight."""
-        self.run_worker(self._load_more(message.wanted), group="more")
+        start(self, partial(self._load_more, message.wanted), group="more")
 
     async def _load_more(self, wanted: Wanted) -> None:
         columns = self.grid.model.columns
@@ -170,7 +171,7 @@ class GridScreen(View):
     @on(GridView.InstancesWanted)
     def instances_wanted(self, message: GridView.InstancesWanted) -> None:
         """Read the instances of a mapped task."""
-        self.run_worker(self._expand(message.task_id), group="instances")
+        start(self, partial(self._expand, message.task_id), group="instances")
 
     async def _expand(self, task_id: str) -> None:
         try:
@@ -208,8 +209,8 @@ class GridScreen(View):
     def _told(self) -> None:
         self._targets = None
         model = self.grid.model
-        more = "+" if model.columns.has_older else ""
-        said = [f"{model.width}{more} runs"] if model.width else []
+        runs = f"{model.width}+ runs" if model.columns.has_older else counted(model.width, "run")
+        said = [runs] if model.width else []
         if model.text:
             said.append(f"tasks with {model.text!r}")
         if model.marks or model.anchor:

@@ -27,6 +27,7 @@ from flow.task_reference import task_reference
 from flow.wording.cells import duration_text, printable, text_of
 from flow.wording.differences import change, differences
 from flow.wording.why import describe
+from flow_tui.background import start
 from flow_tui.deeds import command
 from flow_tui.looks import mark_of, style_of
 from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
@@ -149,9 +150,9 @@ class RunScreen(View):
         """Read what only this pane shows."""
         match message.name:
             case "version":
-                self.run_worker(self._load_version(), group="version", exclusive=True)
+                start(self, self._load_version, group="version", exclusive=True)
             case "compare":
-                self.run_worker(self._load_comparison(), group="compare", exclusive=True)
+                start(self, self._load_comparison, group="compare", exclusive=True)
             case "events":
                 self.refresh_data()
         self.update_hints()

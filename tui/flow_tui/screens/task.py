@@ -25,6 +25,7 @@ from flow.ops.why import Answer
 from flow.store.read.tasks import Try, XCom
 from flow.wording.cells import duration_text, printable, text_of
 from flow.wording.why import describe
+from flow_tui.background import start
 from flow_tui.deeds import command
 from flow_tui.dialogs.search import SearchDialog
 from flow_tui.log_model import LogFile, Search
@@ -101,7 +102,7 @@ class TaskScreen(View):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.run_worker(self._follow_until_left(), group="log")
+        start(self, self._follow_until_left, group="log")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -156,7 +157,7 @@ class TaskScreen(View):
         """Read what only this pane shows."""
         match message.name:
             case "rendered":
-                self.run_worker(self._load_rendered(), group="render", exclusive=True)
+                start(self, self._load_rendered, group="render", exclusive=True)
             case "xcom" | "events":
                 self.refresh_data()
         self._note()
@@ -267,8 +268,8 @@ class TaskScreen(View):
     def wanted(self, message: LogView.Wanted) -> None:
         """Lines of the log are needed."""
         if self._log is not None:
-            work = self._fetch(self._log, message.first, message.count)
-            self.run_worker(work, group="window", exclusive=True)
+            work = partial(self._fetch, self._log, message.first, message.count)
+            start(self, work, group="window", exclusive=True)
 
     async def _fetch(self, log: LogFile, first: int, count: int) -> None:
         try:
@@ -385,7 +386,7 @@ class TaskScreen(View):
             return
         self.flow.memory.set("log.search", letters)
         self.flow.memory.add("log.search", letters)
-        self.run_worker(self._search(self._log, letters), group="search", exclusive=True)
+        start(self, partial(self._search, self._log, letters), group="search", exclusive=True)
 
     async def _search(self, log: LogFile, letters: str) -> None:
         try:

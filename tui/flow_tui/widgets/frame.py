@@ -50,7 +50,7 @@ class TopBar(Widget):
             name = BY_ID[f"view.{view}"].verb
             at += 4 + len(name[:3] if narrow and view != self.view else name)
             if event.x < at:
-                self.app.run_worker(self.app.run_action(f"act('view.{view}')"))
+                self.app.call_later(self.app.run_action, f"act('view.{view}')")
                 return
 
 

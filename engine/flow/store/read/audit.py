@@ -31,14 +31,16 @@ class Wanted(NamedTuple):
     since: datetime | None = None
 
 
+OF_DAG: Final = """(target collate "C" = %(dag_id)s or target collate "C" >= %(dag_id)s || '/'
+      and target collate "C" < %(dag_id)s || '0')"""
+"""That an entry is about a DAG or something of it; index audit_target."""
+
 _COLUMNS = "a.audit_id, a.at, a.os_user, a.db_role, a.host, a.verb, a.target, a.before, a.after"
 
 # Left out when they are not asked for, so that the planner sees which index fits: audit_target,
 # audit_at, or the primary key. Targets of other kinds may have the name of a DAG.
 _CONDITIONS: Final = {
-    "dag_id": """(a.target collate "C" = %(dag_id)s or a.target collate "C" >= %(dag_id)s || '/'
-      and a.target collate "C" < %(dag_id)s || '0')
-    and split_part(a.verb, '.', 1) not in ('vars', 'conns', 'pools')""",
+    "dag_id": f"{OF_DAG} and split_part(a.verb, '.', 1) not in ('vars', 'conns', 'pools')",
     "who": "%(who)s in (a.os_user, a.db_role)",
     "since": "a.at >= %(since)s",
 }

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
+from flow.store.read.audit import OF_DAG
 
 
 class Event(NamedTuple):
@@ -34,8 +35,8 @@ _ORDER: Final = ("run_queued", "run_started", "try_started", "try_ended", "run_e
 # Runs that have not ended (index run_unfinished) or ended since then (index run_ended), and the
 # tries of just those, by the prefix of their primary keys: `offset 0` keeps the planner, which does
 # not know how few runs these are, from reading all tries. What is not about a run is left out when
-# a DAG is named.
-_HAPPENED = """
+# a DAG is named; what was changed in a DAG is read by audit_target, of everything by audit_at.
+_HAPPENED = f"""
 with recent as materialized (
   select run_key, dag_id, run_id, run_type, state, reason, queued_at, started_at, ended_at from run
   where state in ('queued', 'running')
@@ -82,7 +83,7 @@ happened as (
     after ->> 'state', os_user || '@' || host, target
   from audit
   where at >= %(since)s and split_part(verb, '.', 1) not in ('vars', 'conns', 'pools')
-    and (%(dag_id)s::text is null or split_part(target, '/', 1) = %(dag_id)s)
+    and (%(dag_id)s::text is null or {OF_DAG})
     and (%(run_id)s::text is null or split_part(target, '/', 2) = %(run_id)s)
   union all
   select at, verb, null, null, null, null, null, null, os_user || '@' || host, target
