@@ -147,7 +147,8 @@ class FlowApp(App[None]):
     def lost(self, error: DatabaseError) -> None:
         """The database does not answer: say so, and try again by and by."""
         self._pace.failed()
-        self.trouble = f"trying again: {error.message}"
+        # First what happens now: a long message is cut at its end.
+        self.trouble = f"trying again: {error.message} ({error.hint})"
         self._show_trouble()
 
     def look_now(self) -> None:
