@@ -136,7 +136,7 @@ class FlowApp(App[None]):
     def lost(self, error: DatabaseError) -> None:
         """The database does not answer: say so, and try again by and by."""
         self._pace.failed()
-        self.trouble = f"{error.message}; trying again ({error.hint})"
+        self.trouble = f"trying again: {error.message} ({error.hint})"
         self._show_trouble()
 
     def look_now(self) -> None:
