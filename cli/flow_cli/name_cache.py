@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from enum import StrEnum
+from errno import EPERM
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -74,11 +75,26 @@ class NameCache:
             half.unlink(missing_ok=True)
             raise
 
+    def make(self) -> None:
+        """Make the folder. Raises `OSError`; `PermissionError` where another user has one.
+
+        With somebody else's HOME, as after su, that user would lose names that only we may read,
+        and could have us write where a link of theirs points.
+        """
+        around = next(folder for folder in self.folder.parents if folder.exists())
+        _refuse_of_others(around, {0, os.geteuid()})
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self.folder, self.folder.parent):
+            _refuse_of_others(folder, {os.geteuid()})
+
     def forget_old(self) -> None:
         """Remove files that have not been written for long, here and of other deployments."""
-        for file in self.folder.parent.glob("*/*"):
-            if _age(file) > FORGOTTEN_AFTER:
-                file.unlink(missing_ok=True)
+        for folder in self.folder.parent.iterdir():
+            if folder.is_symlink():
+                continue  # what lies behind it is not ours
+            for file in folder.glob("*"):
+                if _age(file) > FORGOTTEN_AFTER:
+                    file.unlink(missing_ok=True)
 
     def _of(self, dag_id: str | None) -> Path:
         """An id may be longer than a name of a file, which may not differ in case alone."""
@@ -90,6 +106,11 @@ def cache_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> Nam
     where = _digest(f"{settings.home}\n{settings.database.url or ''}")
     base = user_folder(environ, "XDG_CACHE_HOME", ".cache")
     return NameCache(base / "names" / where)
+
+
+def _refuse_of_others(folder: Path, owners: Container[int]) -> None:
+    if folder.stat().st_uid not in owners:
+        raise PermissionError(EPERM, "it is a folder of another user", str(folder))
 
 
 def _read(file: Path, kind: Kind, prefix: str) -> list[str]:

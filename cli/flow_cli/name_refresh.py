@@ -78,8 +78,10 @@ def _refresh(cache: NameCache, settings: Settings, dag_ids: Sequence[str]) -> No
 @contextmanager
 def _alone(cache: NameCache) -> Iterator[bool]:
     """Whether nobody else refreshes this cache, until the end of the block."""
-    cache.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(cache.lock, os.O_WRONLY | os.O_CREAT, 0o600)
+    cache.make()
+    descriptor = os.open(
+        cache.lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600
+    )
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -109,8 +109,12 @@ def find_file(file: Path | None, environ: Mapping[str, str], folder: Path) -> Pa
     for parent in (folder, *folder.parents):
         if (parent / FILE_NAME).is_file():
             return parent / FILE_NAME
-    user_file = user_folder(environ, "XDG_CONFIG_HOME", ".config") / FILE_NAME
-    return next((path for path in (user_file, Path(MACHINE_FILE)) if path.is_file()), None)
+    places = [Path(MACHINE_FILE)]
+    try:
+        places.insert(0, user_folder(environ, "XDG_CONFIG_HOME", ".config") / FILE_NAME)
+    except ConfigError:
+        pass  # whoever has no home folder has no file there
+    return next((path for path in places if path.is_file()), None)
 
 
 def default_home(environ: Mapping[str, str], user_id: int) -> Path:
@@ -130,11 +134,19 @@ def nearest(name: str, names: Mapping[str, object]) -> str | None:
 
 
 def user_folder(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
+    """Flow's folder below one that XDG names. Raises `ConfigError` for a user without a home."""
     from pathlib import Path
 
     named = environ.get(variable)
-    base = Path(named) if named else Path(environ.get("HOME") or Path.home()) / below_home
-    return base / "flow"
+    if named:
+        return Path(named) / "flow"
+    try:
+        return Path(environ.get("HOME") or Path.home()) / below_home / "flow"
+    except RuntimeError as error:  # a user id that has no entry and no HOME, as in containers
+        raise ConfigError(
+            "this user has no home folder",
+            "Set HOME, or say with FLOW_HOME where Flow keeps its state.",
+        ) from error
 
 
 def _read_file(file: Path) -> dict[str, object]:
@@ -233,12 +245,11 @@ def _resolve(
 ) -> tuple[Settings, dict[str, str]]:
     from pathlib import Path
 
-    usual_home = default_home(environ, os.geteuid())
-    usual = _Written(str(usual_home), DEFAULT, usual_home)
     # Other defaults lie under home, so it is read first.
-    home = Path(str(_read(TABLE["home"], written.get("home", usual))))
+    in_home = written.get("home") or _usual_home(environ)
+    home = Path(str(_read(TABLE["home"], in_home)))
     values: dict[str, object] = {"home": home}
-    origins = {"home": written.get("home", usual).origin}
+    origins = {"home": in_home.origin}
     for key, setting in TABLE.items():
         if key != "home":
             source = written.get(key) or _Written(setting.default, DEFAULT, home)
@@ -247,6 +258,11 @@ def _resolve(
     settings = build(values)
     _check_together(settings, origins)
     return settings, origins
+
+
+def _usual_home(environ: Mapping[str, str]) -> _Written:
+    usual = default_home(environ, os.geteuid())
+    return _Written(str(usual), DEFAULT, usual)
 
 
 def _read(setting: Setting, source: _Written) -> object:

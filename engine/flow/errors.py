@@ -16,6 +16,7 @@
     │   │   └── DuplicateId         an id is used twice
     │   ├── InvalidXCom             a value that could not be read back as it was
     │   └── TemplateError           a template field cannot be rendered
+    ├── LogUnreadable               a log is there, and cannot be read
     └── ProtocolError               a peer sent what it may not send
 
 Control flow of a task is not an error of Flow and lives in `flow.exceptions`.
@@ -130,6 +131,12 @@ class TemplateError(AuthoringError, ValueError):
     """A template field cannot be rendered; the text names field and expression."""
 
     code = "template"
+
+
+class LogUnreadable(FlowError):
+    """There is something where a log should be, and it cannot be read."""
+
+    code = "log_unreadable"
 
 
 class ProtocolError(FlowError):

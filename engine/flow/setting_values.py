@@ -52,7 +52,11 @@ def path(value: object, base: Path) -> Path:
     """A path, `~` resolved, made absolute against the folder of whoever wrote it."""
     from pathlib import Path
 
-    return base / Path(name(value, base)).expanduser()
+    written = Path(name(value, base))
+    try:
+        return base / written.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"a path; {written.parts[0]} is nobody's home") from error
 
 
 def paths(value: object, base: Path) -> tuple[Path, ...]:

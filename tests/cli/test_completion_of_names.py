@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import subprocess
@@ -187,6 +188,43 @@ def test_a_file_of_another_format_is_none(cache: NameCache) -> None:
     (file,) = (one for one in cache.folder.iterdir() if one.name == "common")
     file.write_text(file.read_text().replace("flow names 1", "flow names 2"))
     assert cache.names(Kind.DAG, "") == []
+
+
+def test_what_is_old_is_forgotten_but_nothing_behind_a_link(cache: NameCache) -> None:
+    others = cache.folder.parents[2] / "others"
+    others.mkdir()
+    (cache.folder.parent / "link").symlink_to(others)
+    mine, theirs = cache.folder / "old", others / "old"
+    for file in (mine, theirs):
+        file.touch()
+        os.utime(file, (0, 0))
+    cache.forget_old()
+    assert not mine.exists()
+    assert theirs.exists()
+    assert cache.names(Kind.DAG, "s") == sorted(DAGS)
+
+
+def test_no_names_are_left_in_folders_of_another_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o777)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    cache = NameCache(tmp_path / "names" / "one")
+    if os.getuid() != 0:  # root's folders are the system's
+        with pytest.raises(PermissionError):
+            cache.make()
+        assert list(tmp_path.iterdir()) == []
+    cache.folder.mkdir(parents=True)
+    with pytest.raises(PermissionError):
+        cache.make()
+
+
+def test_nobody_follows_a_link_in_place_of_the_lock(
+    cache: NameCache, flow: Run, tmp_path: Path
+) -> None:
+    cache.lock.symlink_to(tmp_path / "made")
+    assert flow("--refresh-names").code == 1
+    assert not (tmp_path / "made").exists()
 
 
 def test_only_their_owner_reads_the_files_and_none_is_half_written(cache: NameCache) -> None:

@@ -127,6 +127,27 @@ def test_home_of_root_and_of_others():
     assert default_home({"HOME": "/h", "XDG_DATA_HOME": "/d"}, 1000) == Path("/d/flow")
 
 
+def test_a_user_without_a_home_needs_none_where_flow_is_told_its_own(place, monkeypatch):
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    del place.environ["HOME"], place.environ["FLOW_HOME"]
+    with pytest.raises(ConfigError) as refused:
+        place.load()
+    assert "no home folder" in refused.value.message
+    assert "FLOW_HOME" in refused.value.hint
+    place.environ["FLOW_HOME"] = "/state"
+    assert place.load().settings.home == Path("/state")
+
+
+def test_a_path_below_the_home_of_nobody_is_refused(place):
+    place.write('[logs]\nroot = "~no-such-user/logs"\n')
+    with pytest.raises(ConfigError, match=r"logs.root.*~no-such-user is nobody's home"):
+        place.load()
+
+
 def test_the_nearest_file_is_read(place):
     outer = place.write("worker.slots = 1\n", "../flow.toml")
     assert place.load().settings.worker.slots == 1

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flow.errors import LogUnreadable
+from flow.logs import LogFiles
 from flow_tui.log_model import LogFile, Search, text_of_line
 
 
@@ -95,3 +101,34 @@ def test_going_through_what_was_found() -> None:
     assert search.step(-1).line == 3
     assert Search("x", [3]).after(9).line == 3
     assert Search("x", []).after(0).step(1).counter == "no line has 'x'"
+
+
+def test_of_a_line_without_end_only_what_is_shown_is_read(tmp_path: Path) -> None:
+    place = LogFiles(tmp_path)
+    address = tmp_path / "long.log"
+    with address.open("wb") as file:
+        file.write(b"first\n")
+        file.truncate(20 << 20)
+        file.seek(0, 2)
+        file.write(b"\nlast\n")
+    log = LogFile(place, str(address))
+    tracemalloc.start()
+    try:
+        first, long, last = whole(log)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (first, last) == ("first", "last")
+    assert long.startswith("\\x00\\x00")
+    assert most < 4 << 20
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_no_log_and_nobody_waits_for_it(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    address = tmp_path / "attempt=1.log"
+    make(address)
+    log = LogFile(LogFiles(tmp_path), str(address))
+    with pytest.raises(LogUnreadable, match=r"it is no file"):
+        log.grow()

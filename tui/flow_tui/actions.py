@@ -124,6 +124,7 @@ ACTIONS: Final = (
     Action("app.copy", "y", "copy command", "Copy the flow command that shows the same."),
     Action("app.refresh", "ctrl+r", "refresh", "Look at the database now."),
     Action("app.quit", "q,ctrl+q", "quit", "Leave; nothing that runs is concerned."),
+    Action("app.suspend", "ctrl+z", "suspend", "Back to the shell, which has fg to come back."),
     Action("mark.toggle", "space", "select", "Select this one, for an action on several."),
     Action("mark.range", "v", "select range", "Select from here to where the cursor goes."),
     Action("mark.none", "u", "unselect", "Select nothing."),

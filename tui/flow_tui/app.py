@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -79,6 +80,8 @@ class FlowApp(App[None]):
     # ── life ─────────────────────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
+        if not self.is_headless:
+            self._heed_signals()
         for theme in THEMES:
             self.register_theme(theme)
         wanted = self.memory.get("theme", self.session.settings.tui.theme)
@@ -93,6 +96,12 @@ class FlowApp(App[None]):
     async def on_unmount(self) -> None:
         self.memory.save()
         self.session.close()
+
+    def _heed_signals(self) -> None:
+        """Leave the terminal as it was, and remember, also when somebody else ends this."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
     @property
     def note(self) -> str:
@@ -199,6 +208,10 @@ class FlowApp(App[None]):
         """Leave."""
         self.exit()
 
+    def do_app_suspend(self, targets: Sequence[Target]) -> None:
+        """Stop until the shell has it go on."""
+        self.action_suspend_process()
+
     def do_app_refresh(self, targets: Sequence[Target]) -> None:
         """Look now."""
         self.look_now()
@@ -242,6 +255,14 @@ class FlowApp(App[None]):
         """What has no list has nothing to filter."""
         self.notify("there is nothing to filter here", timeout=3)
 
+    def do_run_details(self, targets: Sequence[Target]) -> None:
+        """The run, or that of the task."""
+        self.open(Target(Kind.RUN, targets[0].words[:2]))
+
+    def do_task_log(self, targets: Sequence[Target]) -> None:
+        """The task, which opens on its log."""
+        self.open(targets[0])
+
     def do_dag_details(self, targets: Sequence[Target]) -> None:
         """Everything about a DAG."""
         from flow_tui.dialogs.details import DetailsDialog
@@ -262,24 +283,16 @@ class FlowApp(App[None]):
 
         dag_id = targets[0].words[0]
         run_ids = list(dict.fromkeys(one.words[1] for one in targets if len(one.words) > 1))
-        start = end = ""
+        first = last = ""
         if run_ids:
             try:
                 found = await self.session.read(lambda at: runs.reach(at, dag_id, run_ids))
             except FlowError as error:
                 self.notify(error.message, severity="warning")
                 return
-            start, end = map(text_of, found)
-        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, start, end)
+            first, last = map(text_of, found)
+        dialog = BackfillDialog(BY_ID["dag.backfill"], targets, first, last)
         self.push_screen(dialog, self._asked)
-
-    def do_run_details(self, targets: Sequence[Target]) -> None:
-        """The run of a task."""
-        self.open(Target(Kind.RUN, targets[0].words[:2]))
-
-    def do_task_log(self, targets: Sequence[Target]) -> None:
-        """A task, which opens on its log."""
-        self.open(targets[0])
 
     def do_item_why(self, targets: Sequence[Target]) -> None:
         """Why something does not move, or ended so."""

@@ -21,6 +21,8 @@ STEP: Final = 8 << 20
 """Bytes that are looked through at a time; more come with the next step."""
 _LONGEST: Final = 1 << 16
 """Bytes of one line that are shown."""
+_AT_ONCE: Final = 1 << 22
+"""Bytes that lines may have together to be read at once; of longer ones only what is shown is."""
 
 
 class Grown(NamedTuple):
@@ -73,14 +75,14 @@ class LogFile:
         last = min(first + count, self.lines)
         if first >= last:
             return []
-        start = self._starts[first]
         end = self._starts[last] if last < self.lines else self._size
-        data = self._bytes(start, end)
-        bounds = [*(self._starts[at] - start for at in range(first, last)), len(data)]
-        return [
-            text_of_line(data[begin : min(finish, begin + _LONGEST)])
-            for begin, finish in pairwise(bounds)
-        ]
+        bounds = [*self._starts[first:last], end]
+        if end - bounds[0] > _AT_ONCE:
+            shown = ((start, min(after, start + _LONGEST)) for start, after in pairwise(bounds))
+            return [text_of_line(self._bytes(*part)) for part in shown]
+        data = self._bytes(bounds[0], end)
+        places = [bound - bounds[0] for bound in bounds]
+        return [text_of_line(data[start:after][:_LONGEST]) for start, after in pairwise(places)]
 
     def search(self, letters: str, most: int) -> list[int]:
         """The numbers of the lines that have the letters, `most` at most.

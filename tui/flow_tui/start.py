@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,19 +17,21 @@ if TYPE_CHECKING:
     from flow.settings import Settings
 
 
-def start(settings: Settings, words: Sequence[str], *, read_only: bool) -> None:
-    """Show it until somebody leaves. `words`: a DAG, a run of it, a task of that.
+def start(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
+    """Show it until somebody leaves; the exit code. `words`: a DAG, a run of it, a task of that.
 
     Raises `UsageError` without a terminal, `NotFound` for a place that does not exist, and
     `DatabaseError` when the database cannot be reached at the start.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         raise UsageError(
-            "the terminal UI needs a terminal",
+            "the terminal UI needs a terminal that can draw",
             "the same is printed by flow status, flow dags list, flow grid and others",
         )
     places = _places(settings, words)
-    FlowApp(Session(settings, read_only=read_only), Memory.of_user(), places).run()
+    app = FlowApp(Session(settings, read_only=read_only), Memory.of_user(), places)
+    app.run()
+    return app.return_code or 0
 
 
 def _places(settings: Settings, words: Sequence[str]) -> list[Target]:

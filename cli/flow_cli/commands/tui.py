@@ -38,4 +38,6 @@ def tui(
     from flow_tui.start import start
 
     words = [word for word in (dag, run, task) if word is not None]
-    start(invocation(context).config.settings, words, read_only=read_only)
+    code = start(invocation(context).config.settings, words, read_only=read_only)
+    if code:
+        raise typer.Exit(code)

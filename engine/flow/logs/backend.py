@@ -18,4 +18,7 @@ class Logs(Protocol):
         """Whether there is a log at this address, as far as it can be seen from this host."""
 
     def read(self, address: str, offset: int = 0) -> Iterator[bytes]:
-        """The bytes of a log from `offset` on, in pieces; none when there is no such log yet."""
+        """The bytes of a log from `offset` on, in pieces; none when there is no such log yet.
+
+        Raises `LogUnreadable`.
+        """

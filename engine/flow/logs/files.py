@@ -10,10 +10,14 @@ name is cut and ends in a hash of the whole.
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 from urllib.parse import quote
+
+from flow.errors import LogUnreadable
 
 CHUNK: Final = 1 << 16
 """Bytes read at once."""
@@ -47,14 +51,35 @@ def _part(kind: str, value: str) -> str:
 
 
 def read_log(path: Path, offset: int = 0) -> Iterator[bytes]:
-    """The bytes of a log from `offset` on, in chunks; nothing when there is no such file yet."""
+    """The bytes of a log from `offset` on, in chunks; nothing when there is no such file yet.
+
+    Raises `LogUnreadable` for what is there and cannot be read.
+    """
     try:
-        with path.open("rb") as file:
+        with _open(path) as file:
             file.seek(offset)
             while chunk := file.read(CHUNK):
                 yield chunk
     except FileNotFoundError:
         return
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+
+
+def _open(path: Path) -> BinaryIO:
+    # Without O_NONBLOCK a pipe would wait for somebody who writes.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _unreadable(path, "it is no file")
+    return os.fdopen(descriptor, "rb")
+
+
+def _unreadable(path: Path, why: str) -> LogUnreadable:
+    return LogUnreadable(
+        f"the log {path} cannot be read: {why}",
+        "Look at what is there, and who may read it; see logs.root in flow.toml(5).",
+    )
 
 
 class LogFiles:
@@ -74,7 +99,7 @@ class LogFiles:
         return Path(address).is_file()
 
     def read(self, address: str, offset: int = 0) -> Iterator[bytes]:
-        """The bytes of the file from `offset` on, in pieces."""
+        """The bytes of the file from `offset` on, in pieces. Raises `LogUnreadable`."""
         return read_log(Path(address), offset)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from flow.errors import FlowError
+from flow.exceptions import CommandFailed
 
 _PACKAGE: Final = str(Path(__file__).resolve().parent.parent) + os.sep
 OWN: Final = (_PACKAGE, "<frozen ")
@@ -60,7 +61,7 @@ def user_traceback(error: BaseException) -> str:
     are what there is to see, unless it explains itself.
     """
     summary = traceback.TracebackException.from_exception(error)
-    explained = isinstance(error, (FlowError, SyntaxError))
+    explained = isinstance(error, (FlowError, SyntaxError, CommandFailed))
     for part in _chain(summary):
         kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
         if kept or (explained and part is summary):

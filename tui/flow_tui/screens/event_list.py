@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Final
 
 from flow.store.read.events import Event
@@ -18,3 +19,8 @@ EVENT_COLUMNS: Final = (
     Column[Event]("who", lambda one: one.who or "", rank=5),
     Column[Event]("detail", lambda one: one.detail or "", rank=3, widest=80),
 )
+
+
+def event_key(one: Event) -> Hashable:
+    """Which event it is: itself, its list of indexes made a tuple."""
+    return one._replace(map_index=None), tuple(one.map_index or ())

@@ -30,7 +30,7 @@ from flow.wording.why import describe
 from flow_tui.background import start
 from flow_tui.deeds import command
 from flow_tui.looks import mark_of, style_of
-from flow_tui.screens.event_list import EVENT_COLUMNS
+from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.page import Page, fields
@@ -82,7 +82,7 @@ class RunScreen(View):
             why=Page("looking …"),
             version=Page("looking …"),
             compare=Page("looking …"),
-            events=Table(EVENT_COLUMNS, lambda one: one, empty="nothing has happened yet"),
+            events=Table(EVENT_COLUMNS, event_key, empty="nothing has happened yet"),
         )
 
     @property

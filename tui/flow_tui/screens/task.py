@@ -13,7 +13,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from flow.errors import FlowError
+from flow.errors import FlowError, LogUnreadable
 from flow.logs import LogFiles
 from flow.ops import events, rendering, tasks, why, xcoms
 from flow.ops.deployment import Deployment
@@ -28,7 +28,7 @@ from flow_tui.deeds import command
 from flow_tui.dialogs.search import SearchDialog
 from flow_tui.log_model import LogFile, Search
 from flow_tui.looks import mark_of, style_of
-from flow_tui.screens.event_list import EVENT_COLUMNS
+from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.log_view import LogView
@@ -94,7 +94,7 @@ class TaskScreen(View):
             why=Page("looking …"),
             rendered=Page("looking …"),
             xcom=Table(XCOM_COLUMNS, lambda one: one.key, empty="it has pushed nothing"),
-            events=Table(EVENT_COLUMNS, lambda one: one, empty="nothing has happened yet"),
+            events=Table(EVENT_COLUMNS, event_key, empty="nothing has happened yet"),
         )
         yield Static(id="log-note")
 
@@ -227,24 +227,32 @@ class TaskScreen(View):
             log = self._log
             more = False
             if log is not None and self.is_current:
-                grown = await self.flow.session.files.do(log.grow)
-                if log is self._log:
-                    if grown.anew:
-                        self._view.begin()
-                    self._view.grew(grown.lines)
-                    more = grown.more
-                    if not grown.lines:
-                        await self._look_for(log)
+                try:
+                    more = await self._grow(log)
+                except LogUnreadable as error:
+                    self._log_missing = error.message
             if not more:
                 await asyncio.sleep(_GLANCE)
             if self.is_attached:
                 self._note()
 
+    async def _grow(self, log: LogFile) -> bool:
+        """Take in what has come; whether there is more already."""
+        grown = await self.flow.session.files.do(log.grow)
+        if log is not self._log:
+            return False
+        self._log_missing = ""
+        if grown.anew:
+            self._view.begin()
+        self._view.grew(grown.lines)
+        if not grown.lines:
+            await self._look_for(log)
+        return grown.more
+
     async def _look_for(self, log: LogFile) -> None:
         place = LogFiles(self.flow.session.settings.logs.root)
         there = await self.flow.session.files.do(lambda: place.exists(log.address))
         chosen = self._try
-        self._log_missing = ""
         if not there and chosen is not None and chosen.ended_at is not None:
             self._log_missing = (
                 f"the log is not on this host: {log.address}; it was written on {chosen.worker}"
@@ -258,7 +266,10 @@ class TaskScreen(View):
             start(self, work, group="window", exclusive=True)
 
     async def _fetch(self, log: LogFile, first: int, count: int) -> None:
-        texts = await self.flow.session.files.do(partial(log.window, first, count))
+        try:
+            texts = await self.flow.session.files.do(partial(log.window, first, count))
+        except LogUnreadable:
+            return  # the next look tells of it
         if log is self._log:
             self._view.show_lines(first, texts)
 
@@ -372,7 +383,11 @@ class TaskScreen(View):
         start(self, partial(self._search, self._log, letters), group="search", exclusive=True)
 
     async def _search(self, log: LogFile, letters: str) -> None:
-        lines = await self.flow.session.files.do(partial(log.search, letters, _MOST_FOUND))
+        try:
+            lines = await self.flow.session.files.do(partial(log.search, letters, _MOST_FOUND))
+        except LogUnreadable as error:
+            self.notify(error.message, severity="warning")
+            return
         if log is self._log:
             self._view.show_search(Search(letters, lines).after(self._view.top))
 

@@ -22,7 +22,7 @@ _BY_CODE: Final[Mapping[str, str]] = {
 }
 _WARNING: Final = re.compile(r"(?P<file>.+?):(?P<line>\d+): (?P<category>\w+): (?P<text>.*)", re.S)
 _GOING_AWAY: Final = {"DeprecationWarning", "PendingDeprecationWarning", "FutureWarning"}
-_AIRFLOW: Final = re.compile(r"No module named 'airflow\b")
+_AIRFLOW: Final = re.compile(r"No module named '(airflow\b|flow\.)")
 
 
 def import_errors(evidence: Evidence) -> Iterator[Finding]:
