@@ -186,9 +186,17 @@ class FlowApp(App[None]):
             return
         area, _, name = action.id.partition(".")
         if area == "view":
-            self.switch_mode(name)
+            self._show_view(name)
         else:
             getattr(self, f"do_{area}_{name}")(targets)
+
+    def _show_view(self, name: str) -> None:
+        """Show a view as it was left; its beginning if it is in front already."""
+        if name != self.current_mode:
+            self.switch_mode(name)
+            return
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
 
     def _ask(self, action: Action, targets: Sequence[Target]) -> None:
         from flow_tui.dialogs.clear import ClearDialog
