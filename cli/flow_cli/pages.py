@@ -80,6 +80,8 @@ class Command(TyperCommand):
         return usage.pieces(self, ctx)
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            usage.refuse_repeated(self, ctx, args)
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
             raise usage.too_many(ctx, rest)

@@ -32,6 +32,15 @@ def too_many(context: Context, extra: Sequence[str]) -> UsageError:
     return UsageError(f"unexpected {noun}: {words}", _place_of(context, extra[0]) or _form(context))
 
 
+def refuse_repeated(command: Command, context: Context, words: Sequence[str]) -> None:
+    """Raise `UsageError` for a condition that is given twice: only the last one would hold."""
+    _, _, order = command.make_parser(context).parse_args(args=list(words))
+    if [param.name for param in order].count("where") > 1:
+        raise UsageError(
+            "--where is given more than once", "Join conditions: --where 'state=failed and dag~a*'"
+        )
+
+
 def hint_of(error: typer.TyperException) -> str:
     """What to do about a command line that could not be read."""
     context: Context | None = getattr(error, "ctx", None)

@@ -310,6 +310,14 @@ def test_a_database_that_is_down_is_exit_5(deployment: Deployment) -> None:
     assert found == dict.fromkeys(commands, (5, "database"))
 
 
+def test_what_needs_a_terminal_says_what_there_is_without(deployment: Deployment) -> None:
+    for arguments in ((), (DAG, "nope"), ("--read-only",)):
+        ended = deployment.flow("tui", *arguments)
+        assert (ended.code, ended.out) == (2, ""), arguments
+        assert "the terminal UI needs a terminal" in ended.err
+        assert "flow status, flow dags list" in ended.err
+
+
 def test_an_interrupt_is_exit_130(deployment: Deployment) -> None:
     assert deployment.flow("dags", "pause", "waits").code == 0
     with subprocess.Popen(

@@ -61,6 +61,14 @@ def test_a_global_option_works_behind_the_command(flow, project):
     assert (behind.code, behind.out) == (0, "3\n")
 
 
+def test_a_condition_beside_another_one_is_not_dropped_but_refused(flow, project):
+    ended = flow("clear", "sales", "--where", "state=failed", "--where", "try_number>=2", "--yes")
+    assert ended.code == 2
+    assert ended.err == (
+        "--where is given more than once\nJoin conditions: --where 'state=failed and dag~a*'\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "words", "rest"),
     [

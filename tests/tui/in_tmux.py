@@ -41,6 +41,23 @@ class Terminal:
         """Type letters."""
         self.tmux("send-keys", "-l", text)
 
+    def move_focus(self, *keys: str, of: str) -> None:
+        """Press keys, and wait until a word gets or loses the colours of what has the focus.
+
+        The next key could reach the place where the focus was before.
+        """
+        before = self._colours(of)
+        self.press(*keys)
+        deadline = time.monotonic() + limit(_ANSWER)
+        while self._colours(of) == before:
+            assert time.monotonic() < deadline, f"the focus does not move:\n{self.screen()}"
+            time.sleep(_PAUSE)
+
+    def _colours(self, word: str) -> str:
+        """What the terminal is told before a word, on the last line that has it."""
+        shown = self.tmux("capture-pane", "-p", "-e")
+        return shown[: shown.rindex(word)].rpartition("\n")[2]
+
     def screen(self) -> str:
         """What is seen now."""
         return self.tmux("capture-pane", "-p")

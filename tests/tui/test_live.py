@@ -212,3 +212,27 @@ def test_a_memory_that_cannot_be_read_is_forgotten(
 
     drive(make_app(SALES), story)
     assert json.loads(file.read_text())["theme"] == "flow-light"
+
+
+def test_without_colours_everything_is_shown(
+    sales: World, make_app, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "✗ failed")
+        for key, shown in (
+            ("escape", "upstream_failed"),
+            ("escape", "✓ success  extract"),
+            ("2", "last runs"),
+            ("1", "latest failures"),
+            ("3", "no backfill yet"),
+            ("4", "default_pool"),
+            ("5", "work"),
+            ("6", "every DAG file can be imported"),
+            ("7", "when"),
+        ):
+            await pilot.press(key)
+            await until_shown(pilot, shown)
+
+    drive(make_app(SALES, targets.run("sales", RUN), targets.task("sales", RUN, "load")), story)

@@ -65,10 +65,8 @@ class BackfillDialog(PlanDialog):
         options = [(word, word) for word in words]
         return Select(options, value=chosen, allow_blank=False, compact=True, id=id)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        if not self._start:
-            self.query_one("#from").focus()
+    def first_focus(self) -> str:
+        return "#most" if self._start else "#from"
 
     def deeds(self) -> list[Deed]:
         if not self._value("from"):

@@ -72,6 +72,10 @@ class PlanDialog(ModalScreen[list[str] | None]):
         assert self.action.make is not None
         return self.action.make(self.targets)
 
+    def first_focus(self) -> str:
+        """What has the focus before somebody moves it."""
+        return "#cancel"
+
     # ── looking ──────────────────────────────────────────────────────────────────────────────────
 
     def compose(self) -> ComposeResult:
@@ -94,7 +98,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
                 )
 
     def on_mount(self) -> None:
-        self.query_one("#cancel").focus()
+        self.query_one(self.first_focus()).focus()
         self.look()
 
     def look(self) -> None:

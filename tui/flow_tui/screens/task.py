@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
+from textual.css.query import NoMatches
 from textual.widgets import Static
 
 from flow.errors import FlowError, LogUnreadable
@@ -100,7 +102,7 @@ class TaskScreen(View):
 
     def on_mount(self) -> None:
         super().on_mount()
-        start(self, self._follow, group="log")
+        start(self, self._follow_until_left, group="log")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -220,6 +222,10 @@ class TaskScreen(View):
         if self._log is None or self._log.address != source.log:
             self._log = LogFile(place, source.log)
             self._view.begin()
+
+    async def _follow_until_left(self) -> None:
+        with suppress(NoMatches):  # leaving removes the widgets first
+            await self._follow()
 
     async def _follow(self) -> None:
         """Look at the log again and again, as long as this screen is in front."""

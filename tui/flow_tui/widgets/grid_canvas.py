@@ -141,7 +141,7 @@ class GridCanvas(ScrollView, can_focus=True):
         """A line as it is seen."""
         drawn = self._drawn
         if drawn is None:
-            return Strip.blank(self.size.width)
+            return Strip.blank(self.size.width, self.rich_style)
         width = drawn.size.width
         if y < drawn.heading.height:
             current = self.model.column - self._first
