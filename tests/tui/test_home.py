@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from driving import assert_looks_as_before_at_each_size, drive, until, until_shown
 from night import BROKEN
+from textual.widgets import Input
 
 from flow_tui.targets import Kind
 from flow_tui.widgets.panel import Panel
@@ -71,7 +72,9 @@ def test_what_is_wrong_with_the_deployment_stands_above_all(world, make_app) -> 
 def test_the_filter_key_finds_a_dag_from_here(open_night) -> None:
     async def story(pilot) -> None:
         await ready(pilot)
-        await pilot.press("slash", *"orde")
+        await pilot.press("slash")
+        await until(pilot, lambda: isinstance(pilot.app.focused, Input), "the filter")
+        await pilot.press(*"orde")
         await until_shown(pilot, "1 of 3")
 
     drive(open_night(), story)

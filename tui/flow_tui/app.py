@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import App
@@ -31,6 +32,7 @@ from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
     from flow.ops.deployment import Deployment
+    from flow_tui.dialogs.palette import Act
     from flow_tui.widgets.grid_view import GridView
 
 _SCREENS: Final = {
@@ -145,7 +147,7 @@ class FlowApp(App[None]):
     def lost(self, error: DatabaseError) -> None:
         """The database does not answer: say so, and try again by and by."""
         self._pace.failed()
-        self.trouble = f"trying again: {error.message} ({error.hint})"
+        self.trouble = f"trying again: {error.message}"
         self._show_trouble()
 
     def look_now(self) -> None:
@@ -242,7 +244,7 @@ class FlowApp(App[None]):
         from flow_tui.dialogs.palette import PaletteDialog
 
         if isinstance(self.screen, View):
-            self.push_screen(PaletteDialog(self.screen), lambda act: act and act())
+            self.push_screen(PaletteDialog(self.screen), _do)
 
     def use_theme(self, name: str) -> None:
         """Take a theme, also the next time."""
@@ -277,9 +279,9 @@ class FlowApp(App[None]):
 
         self.push_screen(DetailsDialog(targets[0].words[0]))
 
-    def _chosen(self, action: Action | None) -> None:
+    async def _chosen(self, action: Action | None) -> None:
         if action is not None and isinstance(self.screen, View):
-            self.screen.perform(action)
+            await self.screen.perform(action)
 
     def do_dag_backfill(self, targets: Sequence[Target]) -> None:
         """Runs for past intervals, at first those that are selected."""
@@ -317,6 +319,12 @@ class FlowApp(App[None]):
 def utc_now() -> datetime:
     """The time of this host."""
     return datetime.now(UTC)
+
+
+async def _do(act: Act | None) -> None:
+    done = act() if act is not None else None
+    if isawaitable(done):
+        await done
 
 
 def _counter(deployment: Deployment) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import on
@@ -167,9 +168,9 @@ class View(Screen[None]):
         self.query_one(Hints).show([one for one in hints if one[2] or one[1].changes])
 
     @on(Hints.Pressed)
-    def press(self, message: Hints.Pressed) -> None:
+    async def press(self, message: Hints.Pressed) -> None:
         """A key of the footer was clicked."""
-        self.perform(message.action)
+        await self.perform(message.action)
 
     @on(Table.Moved)
     def moved(self) -> None:
@@ -177,11 +178,11 @@ class View(Screen[None]):
         self.update_hints()
 
     @on(Table.Chosen)
-    def chosen(self) -> None:
+    async def chosen(self) -> None:
         """Somebody wants to see what is under the cursor."""
-        self.perform(BY_ID["app.open"])
+        await self.perform(BY_ID["app.open"])
 
-    def action_act(self, id: str) -> None:
+    async def action_act(self, id: str) -> None:
         """A key of the table was pressed."""
         action = BY_ID[id]
         alternatives = [
@@ -195,10 +196,13 @@ class View(Screen[None]):
             for one in alternatives
             if not one.disabled(self.targets_of(one), read_only=read_only)
         )
-        self.perform(next(usable, action))
+        await self.perform(next(usable, action))
 
-    def perform(self, action: Action) -> None:
-        """Do an action to what is under the cursor or selected, or say why not."""
+    async def perform(self, action: Action) -> None:
+        """Do an action to what is under the cursor or selected, or say why not.
+
+        It is over when the next key is for what it has shown.
+        """
         targets = self.targets_of(action)
         reason = action.disabled(targets, read_only=self.flow.session.read_only)
         if reason is not None:
@@ -206,7 +210,9 @@ class View(Screen[None]):
             return
         own = getattr(self, "do_" + action.id.replace(".", "_"), None)
         if own is not None:
-            own()
+            done = own()
+            if isawaitable(done):
+                await done
         else:
             self.flow.perform(action, targets)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flow.errors import FlowError
 from flow.ops import dags
@@ -18,7 +18,7 @@ from flow_tui.view import View
 if TYPE_CHECKING:
     from flow_tui.app import FlowApp
 
-Act = Callable[[], None]
+Act = Callable[[], Any]
 
 
 class PaletteDialog(ChooseDialog[Act]):

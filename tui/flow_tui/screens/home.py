@@ -18,6 +18,7 @@ from flow.store.read.dags import FileError
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago, ahead
 from flow_tui import targets
+from flow_tui.listing import Listing
 from flow_tui.looks import mark_of, style_of
 from flow_tui.screens import pool_bars, process_cells
 from flow_tui.targets import Kind, Target
@@ -125,10 +126,12 @@ class HomeScreen(View):
         elif found:
             self.flow.open(found[0])
 
-    def do_app_filter(self) -> None:
+    async def do_app_filter(self) -> None:
         """Find a DAG."""
-        self.flow.switch_mode("dags")
-        self.flow.call_after_refresh(self.flow.screen.run_action, "act('app.filter')")
+        await self.flow.switch_mode("dags")
+        screen = self.flow.screen
+        if isinstance(screen, Listing):
+            screen.do_app_filter()
 
     def _show(self, name: str, rows: Sequence[Any]) -> None:
         self.query_one(f"#{name}", Panel).show(rows)
