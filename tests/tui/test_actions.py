@@ -118,6 +118,19 @@ def test_a_backfill_is_planned_as_it_is_written(failed: World, make_app) -> None
     drive(make_app(targets.run("sales", RUN)), story)
 
 
+def test_a_small_terminal_has_room_for_the_question(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await until_shown(pilot, "try 1")
+        for key, question in (("B", "Start a backfill of sales"), ("C", "Clear 2 tasks")):
+            await pilot.press(key)
+            await until_shown(pilot, question)
+            await until_shown(pilot, "Cancel")
+            await pilot.press("escape")
+            await until(pilot, lambda: len(pilot.app.screen_stack) == 2, "the end of the dialog")
+
+    drive(make_app(of("load")), story, (80, 24))
+
+
 def test_an_action_is_found_by_its_letters_and_run(failed: World, make_app) -> None:
     async def story(pilot) -> None:
         await until_shown(pilot, "failed")

@@ -75,6 +75,8 @@ class FlowApp(App[None]):
         """What is wrong with the session, for the banner."""
         self.clock: Callable[[], datetime] = utc_now
         """What time it is, for ages."""
+        self.to_filter = False
+        """The list that is shown next is to be filtered at once."""
         self._start = start
         self._pace = Pace()
         self._look_soon = asyncio.Event()

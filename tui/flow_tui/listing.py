@@ -114,8 +114,17 @@ class Listing(View, Generic[Row]):
         yield Static(id="about", markup=False)
 
     def on_mount(self) -> None:
-        self.table.focus()
+        if not self.flow.to_filter:
+            self.table.focus()
         self.set_interval(AGES, self.table.refresh_lines_seen)
+
+    def on_screen_resume(self) -> None:
+        if self.flow.to_filter:
+            self.call_after_refresh(self._filter_at_once)
+
+    def _filter_at_once(self) -> None:
+        self.flow.to_filter = False
+        self.do_app_filter()
 
     @on(Table.Moved)
     def _moved(self, message: Table.Moved) -> None:

@@ -26,7 +26,8 @@ class BackfillDialog(PlanDialog):
     """The plan follows what is written; the range of the selected runs stands there at first."""
 
     DEFAULT_CSS = """
-    BackfillDialog .fields { height: 1; margin-bottom: 1; }
+    BackfillDialog .fields { height: 1; }
+    BackfillDialog #command { margin-top: 1; }
     BackfillDialog Label { width: auto; margin-right: 1; color: $text-muted; }
     BackfillDialog Input { width: 1fr; margin-right: 2; background: $panel; }
     BackfillDialog #most { width: 10; }

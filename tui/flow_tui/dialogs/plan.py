@@ -33,12 +33,12 @@ class PlanDialog(ModalScreen[list[str] | None]):
 
     DEFAULT_CSS = """
     PlanDialog > Vertical {
-        width: 90%; max-width: 110; height: auto; max-height: 90%;
+        width: 90%; max-width: 110; height: auto; max-height: 100%;
         background: $surface; border: round $primary; padding: 0 1;
     }
     PlanDialog.destroy > Vertical { border: round $error; }
     PlanDialog #command { color: $accent; height: auto; max-height: 6; }
-    PlanDialog #plan { height: auto; max-height: 50vh; margin: 1 0; }
+    PlanDialog #plan { height: auto; max-height: 30vh; margin: 1 0; }
     PlanDialog #question { height: auto; text-style: bold; }
     PlanDialog #buttons { height: 1; align-horizontal: right; }
     PlanDialog Button { margin-left: 2; min-width: 12; }

@@ -18,7 +18,6 @@ from flow.store.read.dags import FileError
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago, ahead
 from flow_tui import targets
-from flow_tui.listing import Listing
 from flow_tui.looks import mark_of, style_of
 from flow_tui.screens import pool_bars, process_cells
 from flow_tui.targets import Kind, Target
@@ -126,12 +125,10 @@ class HomeScreen(View):
         elif found:
             self.flow.open(found[0])
 
-    async def do_app_filter(self) -> None:
+    def do_app_filter(self) -> None:
         """Find a DAG."""
-        await self.flow.switch_mode("dags")
-        screen = self.flow.screen
-        if isinstance(screen, Listing):
-            screen.do_app_filter()
+        self.flow.to_filter = True
+        self.flow.switch_mode("dags")
 
     def _show(self, name: str, rows: Sequence[Any]) -> None:
         self.query_one(f"#{name}", Panel).show(rows)
