@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from in_tmux import terminal
 
 from cases.breaks import Break
 from cases.deployment import COMMAND, Deployment, deployed
+from in_tmux import terminal
 
 NEEDS: list[str] = []
 

@@ -12,9 +12,9 @@ import getpass
 from datetime import date, timedelta
 
 import pytest
-from in_tmux import terminal
 
 from cases.deployment import COMMAND, Deployment, deployed
+from in_tmux import terminal
 from waiting import limit
 
 FIRST = date(2026, 1, 1)
