@@ -27,8 +27,8 @@ BREAKS = [
     # Defaults win.
     Break(
         "engine/flow/authoring/context.py",
-        '"params": lambda: {**params, **dag_run.conf},',
-        '"params": lambda: {**dag_run.conf, **params},',
+        '"params": lambda facts: {**facts.params, **facts.dag_run.conf},',
+        '"params": lambda facts: {**facts.dag_run.conf, **facts.params},',
     ),
     # A Param may lack its default.
     Break(

@@ -27,8 +27,8 @@ BREAKS = [
     # What a task has printed of a line waits for its end.
     Break(
         "engine/flow/process/output.py",
-        "        self.flush()\n        return written\n",
-        "        return written\n",
+        "            write_through=True,\n",
+        "            write_through=False,\n",
     ),
     # Text follows the locale.
     Break(
