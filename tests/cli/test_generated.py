@@ -13,7 +13,9 @@ import pytest
 from flow_cli import generate, roff
 
 REPOSITORY = Path(__file__).parents[2]
-MANUAL = sorted(path for path in (REPOSITORY / "man").iterdir() if path.suffix != ".md")
+MANUAL = sorted(
+    path for path in (REPOSITORY / "man").iterdir() if path.is_file() and path.suffix != ".md"
+)
 
 
 def test_committed_files_are_fresh():

@@ -40,7 +40,9 @@ def test_every_file_of_the_packages_is_in_it(content: set[str]) -> None:
 def test_pages_and_completions_are_in_it(content: set[str]) -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     shared = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
-    pages = [path for path in (REPOSITORY / "man").iterdir() if path.suffix != ".md"]
+    pages = [
+        path for path in (REPOSITORY / "man").iterdir() if path.is_file() and path.suffix != ".md"
+    ]
     scripts = list((REPOSITORY / "completions").iterdir())
     assert {str(path.relative_to(REPOSITORY)) for path in (*pages, *scripts)} == set(shared)
     data = next(name.partition("/")[0] for name in content if ".data/" in name)

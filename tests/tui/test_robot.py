@@ -93,8 +93,7 @@ def _repair(deployment: Deployment) -> None:
     program = ["env", "-C", str(deployment.project), *COMMAND, "tui"]
     with terminal(program, deployment.folder, environment) as tui:
         # Home tells of the failures; the grid shows which days they are.
-        for day in GLARING:
-            tui.until("sales", "load", f"scheduled__{day}", "beyond belief")
+        tui.until("sales", "load", "beyond belief")
         tui.press("2")
         tui.until("sales", "✗", "every day")
         tui.press("Enter")
