@@ -50,3 +50,7 @@ soak *arguments:
 # Ten minutes of random edits in a folder of 5,000 DAG files, 50 of them hostile
 parse-soak *arguments:
     {{ python }} tests/parse_soak/soak.py {{ arguments }}
+
+# Repair a night in the terminal UI, as a robot in tmux, against live roles
+robot:
+    {{ python }} -m pytest tests/tui/robot.py
