@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -266,7 +265,6 @@ def test_no_keys_raise_and_none_change_anything_when_read_only(
         await until_shown(pilot, "failed")
         for key in keys:
             await pilot.press(key)
-        await asyncio.sleep(0)
 
     drive(app, story)
     assert dump(frozen) == before
