@@ -82,7 +82,9 @@ def _rates(sizes: Sizes, *, old: bool) -> Rates:
             {"many": many("many", runs=RUNS, tasks=TASKS, body="return None", at_once=AT_ONCE)},
         )
         if old:
-            past_runs.write_ended(conn, dags=sizes.dags, runs=sizes.tries // past_runs.TASKS)
+            # The burst is to create the runs of yesterday.
+            past = sizes.tries // past_runs.TASKS
+            past_runs.write_ended(conn, dags=sizes.dags, runs=past, until="yesterday")
         with _held_snapshot(flow, held=old):
             throughput = _throughput(flow, conn, sizes)
             seconds = burst.await_queued(conn, burst.fall_due(conn, sizes.due), sizes.due)

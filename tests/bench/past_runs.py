@@ -25,7 +25,7 @@ from generate_series(%(first)s::int, %(last)s::int) number
 cross join lateral (select number %% %(dags)s::int, number / %(dags)s::int) as of_dag(place, day)
 cross join lateral (select 'team' || place %% 40 || '.dag_' || place) as named(dag_id)
 cross join lateral (
-  select current_date - (%(days)s::int - day), current_date - (%(days)s::int - day - 1)
+  select %(until)s::date - (%(days)s::int - day), %(until)s::date - (%(days)s::int - day - 1)
 ) as of_day(start_day, due_day)
 cross join lateral (select start_day::timestamp at time zone 'UTC',
   due_day::timestamp at time zone 'UTC', place * interval '0.3 seconds') as at(start, due, waits)
@@ -107,12 +107,15 @@ from made, run where dag_id = %(dag_id)s and ended_at is not null
 """
 
 
-def write_ended(conn: Conn, *, dags: int, runs: int) -> None:
-    """The runs of the last days, one a day for each of the first `dags` DAGs, `runs` in all."""
+def write_ended(conn: Conn, *, dags: int, runs: int, until: str = "today") -> None:
+    """The runs of the days before `until`, one a day for each of the first `dags` DAGs.
+
+    `until` is a date as PostgreSQL reads it; `runs` counts those of all DAGs.
+    """
     step = _STEP // TASKS
-    days = -(-runs // dags)
+    shape = {"dags": dags, "days": -(-runs // dags), "until": until}
     for first in range(0, runs, step):
-        values = {"first": first, "last": min(first + step, runs) - 1, "dags": dags, "days": days}
+        values = shape | {"first": first, "last": min(first + step, runs) - 1}
         with conn.transaction():
             for statement in (_RUNS, _TASKS, _TRIES, _VALUES):
                 conn.execute(statement, values)
