@@ -244,6 +244,27 @@ def test_callbacks_run_in_the_task_or_for_a_dead_one(write: Write, rehearse: Reh
     assert "run failed: the run ended: failed" in ended.err
 
 
+def test_callbacks_of_a_run_see_the_task_that_it_failed_of(
+    write: Write, rehearse: Rehearse
+) -> None:
+    write(
+        """
+        @task
+        def first(): ...
+        @task
+        def fails():
+            raise ValueError("x")
+        @task(trigger_rule="all_done")
+        def cleans_up(): ...
+        first() >> fails() >> [cleans_up(), BashOperator(task_id="never", bash_command="true")]
+        """,
+        arguments="on_failure_callback=lambda context: print('of', context['ti'].task_id,"
+        " context['task_instance'].state)",
+    )
+    _, ended = rehearse(code=1)
+    assert "of fails failed" in ended.err
+
+
 def test_tasks_run_beside_each_other(write: Write, rehearse: Rehearse, project: Path) -> None:
     """Each waits for a file that the other writes."""
     if (os.cpu_count() or 1) < 2:

@@ -33,9 +33,7 @@ class Stamps:
 
 
 class TaskInstance:
-    """One try of a task, as the task sees it."""
-
-    state = "running"
+    """One try of a task, as the task sees it, or the callbacks of its run."""
 
     def __init__(
         self,
@@ -47,8 +45,10 @@ class TaskInstance:
         map_path: tuple[int, ...] = (),
         stamps: Stamps,
         xcom_limit: int | None = None,
+        state: str = "running",
     ) -> None:
         self.task = task
+        self.state = state
         self.dag_run = dag_run
         self.task_id: str = task.task_id
         self.dag_id = dag_run.dag_id

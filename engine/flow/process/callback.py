@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from flow.authoring import runtime
 from flow.authoring.callbacks import Callback
 from flow.authoring.context import Context, active, run_context, task_context
+from flow.authoring.dag import DAG
 from flow.process import output, trace
-from flow.process.facts import dag_run_of, task_instance_of
+from flow.process.facts import dag_run_of, last_task_instance_of, task_instance_of
 from flow.process.jobs import CallbackJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
@@ -70,11 +71,19 @@ def _outcome(job: CallbackJob, received: float) -> Outcome:
 def _prepare(job: CallbackJob, received: float) -> tuple[Context, Sequence[Callback]]:
     loaded = load_file(job.file, job.root, job.timezone)
     if job.task_id is None:
-        owner: object = loaded.dag(job.run.dag_id)
-        context = run_context(loaded.dag(job.run.dag_id), dag_run_of(job.run))
+        owner: object = (dag := loaded.dag(job.run.dag_id))
+        context = _context_of_run(job, dag, received)
     else:
         owner = task = loaded.task(job.run.dag_id, job.task_id)
         context = task_context(task_instance_of(job, task, received))
     context.update(exception=None, reason=job.reason)
     callbacks: Sequence[Callback] = getattr(owner, f"on_{job.kind}_callback", ())
     return context, callbacks
+
+
+def _context_of_run(job: CallbackJob, dag: DAG, received: float) -> Context:
+    """That of its last task, as in Airflow; without one, and where the file lacks it, the run's."""
+    if job.last is None or not dag.has_task(job.last.task_id):
+        return run_context(dag, dag_run_of(job.run))
+    task = dag.get_task(job.last.task_id)
+    return task_context(last_task_instance_of(job.run, job.last, task, received))

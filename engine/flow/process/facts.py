@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.authoring.dag_run import DagRun, RunDates
 from flow.authoring.operator import BaseOperator
 from flow.authoring.task_instance import Stamps, TaskInstance
-from flow.process.jobs import CallbackJob, MeasureJob, RenderJob, RunInfo, TaskJob
+from flow.process.jobs import CallbackJob, LastTask, MeasureJob, RenderJob, RunInfo, TaskJob
 
 
 def dag_run_of(run: RunInfo) -> DagRun:
@@ -38,4 +38,19 @@ def task_instance_of(
         map_path=job.map_path,
         stamps=Stamps(received=received),
         xcom_limit=job.xcom_limit if isinstance(job, TaskJob) else None,
+    )
+
+
+def last_task_instance_of(
+    run: RunInfo, last: LastTask, task: BaseOperator, received: float
+) -> TaskInstance:
+    """What the callbacks of a run see of its tasks. `received` as of `task_instance_of`."""
+    return TaskInstance(
+        task,
+        dag_run_of(run),
+        try_number=last.try_number,
+        max_tries=last.max_tries,
+        map_path=last.map_path,
+        stamps=Stamps(received=received),
+        state=last.state,
     )

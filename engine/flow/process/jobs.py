@@ -55,6 +55,16 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     """Added to the child's environment (marker of the try, FLOW_CTX_*)."""
 
 
+class LastTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The task instance of a run that ended which the callbacks of the run get to see, as `ti`."""
+
+    task_id: str
+    map_path: tuple[int, ...] = ()
+    state: str
+    try_number: int
+    max_tries: int
+
+
 class CallbackJob(msgspec.Struct, frozen=True, kw_only=True, tag="callback", omit_defaults=True):
     """Run callbacks of a task whose own process died, or of a run that ended."""
 
@@ -64,6 +74,8 @@ class CallbackJob(msgspec.Struct, frozen=True, kw_only=True, tag="callback", omi
     map_path: tuple[int, ...] = ()
     try_number: int = 0
     max_tries: int = 0
+    last: LastTask | None = None
+    """With callbacks of a run in which a task has started."""
     file: str
     root: str = ""
     timezone: str = "UTC"

@@ -37,6 +37,16 @@ class GivenUp(NamedTuple):
     reason: str
 
 
+class LastTask(NamedTuple):
+    """A task instance of a run that has had a try."""
+
+    task_id: str
+    map_path: tuple[int, ...]
+    state: str
+    try_number: int
+    max_tries: int
+
+
 class ClaimedCallback(NamedTuple):
     """A callback that a worker holds, with what its process has to know."""
 
@@ -59,6 +69,8 @@ class ClaimedCallback(NamedTuple):
     started_at: datetime | None
     conf: str
     file: str
+    last: LastTask | None = None
+    """Of the callbacks of a run: the task that it failed of, else the one that ended last."""
 
 
 _ADD = """
@@ -90,6 +102,15 @@ select t.callback_id, t.run_key, t.task_id, t.map_path, t.try_number, t.max_trie
   r.data_interval_end, r.run_after, r.started_at, r.conf, d.file
 from taken t join run r on r.run_key = t.run_key join dag d on d.dag_id = t.dag_id
 order by t.callback_id
+"""
+
+# Rows of one run; primary key prefixes of the hot table and of one partition of the history. What
+# failed first is what a failed run failed of.
+_LAST = """
+select task_id, map_path, state, try_number, max_tries from task
+where run_key = %(run_key)s and try_number > 0
+order by case when %(kind)s = 'failure' and state = 'failed' then ended_at end nulls last,
+  ended_at desc nulls last, task_id, map_path limit 1
 """
 
 _DONE = "delete from callback where callback_id = %(id)s and worker = %(worker)s"
@@ -148,7 +169,10 @@ def claim(
         _CLAIM,
         {"worker": worker, "executor": executor, "queues": list(queues), "limit": limit},
     )
-    return [ClaimedCallback._make((*row[:3], tuple(row[3]), *row[4:])) for row in rows]
+    claimed = [ClaimedCallback._make((*row[:3], tuple(row[3]), *row[4:], None)) for row in rows]
+    return [
+        one._replace(last=_last_task(conn, one)) if one.task_id is None else one for one in claimed
+    ]
 
 
 def done(conn: Conn, callback_id: int, worker: int) -> None:
@@ -175,3 +199,8 @@ def release(conn: Conn, worker: int, reason: str, keep: Collection[int] = ()) ->
     }
     rows = conn.execute(_RELEASE, values)
     return [GivenUp._make(row) for row in rows if row[4] is not None]
+
+
+def _last_task(conn: Conn, one: ClaimedCallback) -> LastTask | None:
+    row = conn.execute(_LAST, {"run_key": one.run_key, "kind": one.kind}).fetchone()
+    return LastTask(row[0], tuple(row[1]), *row[2:]) if row else None

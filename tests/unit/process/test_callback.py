@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from flow.process.callback import run_callback
-from flow.process.jobs import CallbackJob
+from flow.process.jobs import CallbackJob, LastTask
 from support.jobs import Ended, dag_file, run, run_info
 
 BODY = """
 def note(context):
     ti = context.get("ti")
-    print("CALLED", ti and ti.task_id, context["dag_run"].run_type, context["reason"],
-          context["exception"], context["ds"])
+    print("CALLED", ti and (ti.task_id, ti.state, ti.try_number), context["dag_run"].run_type,
+          context["reason"], context["exception"], context["ds"])
 def broken(context):
     raise ValueError("x")
 dag.on_failure_callback = (note,)
@@ -33,13 +33,24 @@ def call(folder: Path, body: str = BODY, **given: Any) -> Ended:
 
 def test_of_a_task(tmp_path: Path) -> None:
     ended = call(tmp_path)
-    assert "CALLED t scheduled worker_lost None 2026-10-09\n" in ended.log
+    assert "CALLED ('t', 'running', 0) scheduled worker_lost None 2026-10-09\n" in ended.log
     assert (ended.outcome.state, ended.outcome.reason) == ("success", None)
 
 
 def test_of_a_run(tmp_path: Path) -> None:
     ended = call(tmp_path, task_id=None)
     assert "CALLED None scheduled worker_lost None 2026-10-09\n" in ended.log
+
+
+def test_of_a_run_sees_its_last_task(tmp_path: Path) -> None:
+    last = LastTask(task_id="t", state="failed", try_number=3, max_tries=3)
+    ended = call(tmp_path, task_id=None, last=last)
+    assert "CALLED ('t', 'failed', 3) scheduled worker_lost None 2026-10-09\n" in ended.log
+
+
+def test_of_a_run_is_called_though_its_last_task_is_gone(tmp_path: Path) -> None:
+    last = LastTask(task_id="gone", state="failed", try_number=1, max_tries=1)
+    assert "CALLED None scheduled" in call(tmp_path, task_id=None, last=last).log
 
 
 def test_one_that_fails_is_told_and_the_others_are_called(tmp_path: Path) -> None:

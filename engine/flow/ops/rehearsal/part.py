@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from flow.decide import Ending, TaskFacts
 from flow.graph.spec import TaskSpec
 from flow.ops.rehearsal.news import TaskResult, TryResult
+from flow.process.jobs import LastTask
 from flow.states import TaskState, TryState
 
 
@@ -110,6 +112,15 @@ class Part:
             )
         )
 
+    def as_last(self) -> LastTask:
+        """What the callbacks of its run see of it."""
+        return LastTask(
+            task_id=self.task_id,
+            state=self.state.value,
+            try_number=self.try_number,
+            max_tries=self.max_tries,
+        )
+
     def result(self) -> TaskResult:
         """What is told of it at the end."""
         began, ended = self.started_at, self.ended_at
@@ -129,3 +140,14 @@ class Part:
             operator=self.spec.operator,
             tries=self.tries,
         )
+
+
+def last_of(parts: Iterable[Part], *, failed: bool) -> Part | None:
+    """What callbacks of a run see, as `flow.store.callbacks` chooses it, if any task has begun.
+
+    Of a run that `failed` the task that failed first, else the one that ended last.
+    """
+    ended = [(part.ended_at, part) for part in parts if part.try_number and part.ended_at]
+    ended.sort(key=lambda one: one[0])
+    causes = [part for _, part in ended if failed and part.state is TaskState.FAILED]
+    return causes[0] if causes else ended[-1][1] if ended else None

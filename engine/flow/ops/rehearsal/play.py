@@ -15,11 +15,11 @@ from flow.ops.rehearsal.admission import admit
 from flow.ops.rehearsal.definition import Source
 from flow.ops.rehearsal.memory import Memory
 from flow.ops.rehearsal.news import News, Said, TryEnded, Warned
-from flow.ops.rehearsal.part import Part
+from flow.ops.rehearsal.part import Part, last_of
 from flow.ops.stage import Happening, Interrupted, Output, Stage
 from flow.process.ending import ZYGOTE_DIED, StopCause, ending, needs_callback
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
-from flow.process.jobs import CallbackJob, RunInfo, TaskJob
+from flow.process.jobs import CallbackJob, LastTask, RunInfo, TaskJob
 from flow.process.messages import Outcome
 from flow.states import RunState, TaskState
 
@@ -276,16 +276,26 @@ class Play:
         kind = "success" if verdict is RunState.SUCCESS else "failure"
         if kind in self._script.graph.spec.callbacks:
             reason = self.reason or f"the run ended: {verdict}"
-            self._call_back(f"on_{kind}_callback", kind, reason)
+            part = last_of(self.parts.values(), failed=verdict is RunState.FAILED)
+            last = part.as_last() if part else None
+            self._call_back(f"on_{kind}_callback", kind, reason, last=last)
 
     def _call_back(
-        self, name: str, kind: str, reason: str, part: Part | None = None, try_number: int = 0
+        self,
+        name: str,
+        kind: str,
+        reason: str,
+        part: Part | None = None,
+        try_number: int = 0,
+        *,
+        last: LastTask | None = None,
     ) -> None:
         job = CallbackJob(
             run=self._script.run,
             task_id=part.task_id if part else None,
             try_number=try_number,
             max_tries=part.max_tries if part else 0,
+            last=last,
             file=str(self._script.source.file),
             root=str(self._script.source.root),
             timezone=self._script.source.timezone,

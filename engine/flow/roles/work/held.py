@@ -8,7 +8,7 @@ from typing import Final
 
 from flow.logs.files import callback_log_path, log_path
 from flow.process.ending import StopCause
-from flow.process.jobs import CallbackJob, RunInfo, TaskJob
+from flow.process.jobs import CallbackJob, LastTask, RunInfo, TaskJob
 from flow.process.messages import Done, Refused, ToChild
 from flow.process.pin import Pin, on_this_host
 from flow.process.root import root_of
@@ -116,6 +116,7 @@ def callback_job(callback: ClaimedCallback, settings: Settings) -> CallbackJob:
         map_path=callback.map_path,
         try_number=callback.try_number,
         max_tries=callback.max_tries,
+        last=LastTask(**callback.last._asdict()) if callback.last else None,
         file=callback.file,
         root=root_of(callback.file, settings.folders),
         timezone=settings.timezone,
