@@ -135,7 +135,7 @@ OFFLINE: Final = (
     "flow completion bash > ~/.local/share/bash-completion/completions/flow",
     "flow completion fish > ~/.config/fish/completions/flow.fish",
     "flow init sales",
-    "flow check dags",
+    "flow check",
     "flow check dags --changed origin/main --strict --format github",
     "flow check dags/sales.py --import-budget 0.5",
     "flow plan --changed origin/main",

@@ -110,6 +110,16 @@ def test_every_file_is_imported_and_told_of(flow: Run, dags: Path) -> None:
     assert (report["errors"], report["hints"]) == (6, 1)
 
 
+def test_without_a_path_the_folders_of_the_deployment_are_checked(flow: Run, dags: Path) -> None:
+    for file in dags.glob("*.py"):
+        if file.name != "fine.py":
+            file.unlink()
+    (dags / "lib" / "helper.py").write_text("")
+    (dags.parent / "elsewhere.py").write_text("import jsn\n")
+    report = check(flow)
+    assert (report["files"], report["findings"]) == (3, [])
+
+
 def test_an_import_that_hangs_is_stopped_at_its_place(flow: Run, dags: Path) -> None:
     (dags / "hangs.py").write_text("import threading\nthreading.Event().wait()\n")
     # The place is printed by the process itself, a quarter of its time before that is over.

@@ -39,7 +39,7 @@ _OUTPUTS = {ReportFormat.JSON: Format.JSON, ReportFormat.JSONL: Format.JSONL}
 @app.command(
     cls=Command,
     epilog=examples(
-        "flow check dags",
+        "flow check",
         "flow check dags --changed origin/main --strict --format github",
         "flow check dags/sales.py --import-budget 0.5",
     ),
@@ -47,9 +47,12 @@ _OUTPUTS = {ReportFormat.JSON: Format.JSON, ReportFormat.JSONL: Format.JSONL}
 def check(
     context: typer.Context,
     paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", help="DAG files, or folders with DAG files."),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH...",
+            help="DAG files, or folders with DAG files; by default those of dags.folders.",
+        ),
+    ] = None,
     changed: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +114,7 @@ def check(
     from flow.ops.checking import check as operation
 
     printer = Output(_OUTPUTS.get(output, Format.TEXT))
-    request = Request(paths, changed, also or (), budget, variables or (), connections or ())
+    request = Request(paths or (), changed, also or (), budget, variables or (), connections or ())
     settings = import_settings(invocation(context).config.settings, timeout)
     with _bars(printer) as progress:
         report = operation(request, settings, progress)

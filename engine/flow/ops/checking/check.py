@@ -32,6 +32,7 @@ class Request(NamedTuple):
     """What somebody wants to have checked."""
 
     paths: Sequence[Path]
+    """DAG files and folders; none: the DAG folders of the settings."""
     changed: str | None = None
     """A Git ref: tell only of files that have changed since, and of those that import such."""
     also: Sequence[str] = ()
@@ -107,7 +108,8 @@ def check(request: Request, settings: Settings, progress: Progress) -> Report:
     memory = Memory(
         os.environ, words.variables(request.variables), words.connections(request.connections)
     )
-    meant = targets(request.paths, settings.folders, regexp=settings.regexp_ignore)
+    paths = request.paths or settings.folders
+    meant = targets(paths, settings.folders, regexp=settings.regexp_ignore)
     changed = None
     if request.changed is not None:
         changed = changed_files(request.changed, {Path(one.root) for one in meant.files})
