@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from flow.store.connect import Conn
-from flow.store.read.page import COUNTED, Page, Total, total
+from flow.store.read.page import COUNTED, Page, number, page_of, total
 
 
 class AuditEntry(NamedTuple):
@@ -56,10 +56,6 @@ def page(conn: Conn, wanted: Wanted, limit: int | None) -> Page[AuditEntry]:
         {**asked, "limit": limit},
     )
     listed = [AuditEntry._make(row) for row in rows]
-    if limit is None or len(listed) < limit:
-        return Page(listed, Total(len(listed)))
-    counted = conn.execute(
-        f"select count(*) from (select from audit a where {conditions} limit {COUNTED + 1}) as c",
-        asked,
-    ).fetchone()
-    return Page(listed, total(counted[0] if counted else 0))
+    matching = f"select from audit a where {conditions} limit {COUNTED + 1}"
+    count = f"select count(*) from ({matching}) as c"
+    return page_of(listed, limit, lambda: total(number(conn, count, asked)))

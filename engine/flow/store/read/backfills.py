@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from flow.decide.backfill import Existing
 from flow.states import RunState
 from flow.store.connect import Conn
-from flow.store.read.page import Page, Total
+from flow.store.read.page import Page, Total, number, page_of
 
 
 class Backfill(NamedTuple):
@@ -133,10 +133,7 @@ def page(conn: Conn, dag_id: str | None, limit: int | None, *, active: bool) -> 
     """Backfills, newest first, of a DAG or of all; with `active` those that have not ended."""
     asked = {"dag_id": dag_id, "active": active, "limit": limit}
     rows = [_backfill(row) for row in conn.execute(_PAGE, asked)]
-    if limit is None or len(rows) < limit:
-        return Page(rows, Total(len(rows)))
-    found = conn.execute(_COUNT, asked).fetchone()
-    return Page(rows, Total(found[0] if found else 0))
+    return page_of(rows, limit, lambda: Total(number(conn, _COUNT, asked)))
 
 
 def one(conn: Conn, backfill_id: int) -> Backfill | None:

@@ -6,11 +6,11 @@ Readers poll; only roles listen.
 from __future__ import annotations
 
 from flow.store.connect import Conn
+from flow.store.read.page import number
 
 _COUNTER = "select last_value from change_counter"
 
 
 def counter(conn: Conn) -> int:
     """A number that moves after a batch has committed."""
-    row = conn.execute(_COUNTER).fetchone()
-    return row[0] if row else 0
+    return number(conn, _COUNTER)

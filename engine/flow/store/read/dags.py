@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from flow.store.connect import Conn
-from flow.store.read.page import Page, Total
+from flow.store.read.page import Page, Total, number, page_of
 
 
 class Dag(NamedTuple):
@@ -204,10 +204,7 @@ def page(
         "limit": limit,
     }
     rows = [_dag(row) for row in conn.execute(_LIST, asked)]
-    if limit is None or len(rows) < limit:
-        return Page(rows, Total(len(rows)))
-    found = conn.execute(_COUNT, asked).fetchone()
-    return Page(rows, Total(found[0] if found else 0))
+    return page_of(rows, limit, lambda: Total(number(conn, _COUNT, asked)))
 
 
 def one(conn: Conn, dag_id: str) -> Dag | None:
@@ -252,8 +249,7 @@ def due(conn: Conn, until: datetime, after: StoredDag | None, limit: int) -> lis
 
 def paused(conn: Conn) -> int:
     """How many DAGs are paused."""
-    row = conn.execute(_COUNT_PAUSED).fetchone()
-    return int(row[0]) if row else 0
+    return number(conn, _COUNT_PAUSED)
 
 
 def versions(conn: Conn, dag_id: str, limit: int | None) -> list[Version]:
@@ -265,10 +261,7 @@ def versions(conn: Conn, dag_id: str, limit: int | None) -> list[Version]:
 def version_page(conn: Conn, dag_id: str, limit: int | None) -> Page[Version]:
     """The versions of a DAG, newest first, and how many there are."""
     rows = versions(conn, dag_id, limit)
-    if limit is None or len(rows) < limit:
-        return Page(rows, Total(len(rows)))
-    found = conn.execute(_COUNT_VERSIONS, {"dag_id": dag_id}).fetchone()
-    return Page(rows, Total(found[0] if found else 0))
+    return page_of(rows, limit, lambda: Total(number(conn, _COUNT_VERSIONS, {"dag_id": dag_id})))
 
 
 def ids(conn: Conn) -> list[str]:
@@ -279,10 +272,7 @@ def ids(conn: Conn) -> list[str]:
 def errors(conn: Conn, limit: int | None) -> Page[FileError]:
     """Files that cannot be imported, with the DAGs that live on in their last good version."""
     rows = [FileError._make(row) for row in conn.execute(_ERRORS, {"limit": limit})]
-    if limit is None or len(rows) < limit:
-        return Page(rows, Total(len(rows)))
-    found = conn.execute(_COUNT_ERRORS).fetchone()
-    return Page(rows, Total(found[0] if found else 0))
+    return page_of(rows, limit, lambda: Total(number(conn, _COUNT_ERRORS)))
 
 
 def warnings(

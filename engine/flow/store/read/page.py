@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Generic, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from flow.store.connect import Conn
 
 Item = TypeVar("Item")
 
@@ -22,6 +25,18 @@ class Page(NamedTuple, Generic[Item]):
 
     rows: list[Item]
     total: Total
+
+
+def page_of(rows: list[Item], limit: int | None, count: Callable[[], Total]) -> Page[Item]:
+    """The page of rows that were read up to a limit; `count` is called where more may follow."""
+    cut = limit is not None and len(rows) >= limit
+    return Page(rows, count() if cut else Total(len(rows)))
+
+
+def number(conn: Conn, statement: str, values: dict[str, Any] | None = None) -> int:
+    """The number that a statement with one row, such as a count, gives; 0 without a row."""
+    row = conn.execute(statement, values).fetchone()
+    return int(row[0]) if row else 0
 
 
 def total(counted: int) -> Total:

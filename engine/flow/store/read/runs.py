@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from flow.states import RunState
 from flow.store import arrays
 from flow.store.connect import Conn
-from flow.store.read.page import COUNTED, Page, Total, total
+from flow.store.read.page import COUNTED, Page, number, page_of, total
 
 
 class Run(NamedTuple):
@@ -143,13 +143,8 @@ def page(conn: Conn, wanted: Filter, limit: int | None) -> Page[Run]:
         {**asked, "limit": limit},
     )
     listed = [_run(row) for row in rows]
-    if limit is None or len(listed) < limit:
-        return Page(listed, Total(len(listed)))
-    found = conn.execute(
-        f"select count(*) from (select {where} limit {COUNTED + 1}) as counted",
-        asked,
-    ).fetchone()
-    return Page(listed, total(found[0] if found else 0))
+    count = f"select count(*) from (select {where} limit {COUNTED + 1}) as counted"
+    return page_of(listed, limit, lambda: total(number(conn, count, asked)))
 
 
 def by_id(conn: Conn, dag_id: str, run_id: str) -> FoundRun | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flow.decide.unmade import InBackfill
 from flow.store.connect import Conn
+from flow.store.read.page import number
 
 Value = int | str | list[int]
 
@@ -194,12 +195,12 @@ def run_name(conn: Conn, run_key: int) -> str:
 
 def ahead_in_pool(conn: Conn, run_key: int, task: TaskNow, size: int) -> int:
     """How many ready tasks of its pool, of so many slots, go before a ready task."""
-    return _number(conn, _AHEAD_IN_POOL, {**_place(run_key, task), "size": size})
+    return number(conn, _AHEAD_IN_POOL, {**_place(run_key, task), "size": size})
 
 
 def ahead_in_queue(conn: Conn, run_key: int, task: TaskNow) -> int:
     """How many queued tasks of its queue go before a queued task."""
-    return _number(conn, _AHEAD_IN_QUEUE, _place(run_key, task))
+    return number(conn, _AHEAD_IN_QUEUE, _place(run_key, task))
 
 
 def workers(conn: Conn, executor: str, queue: str) -> Workers:
@@ -218,7 +219,7 @@ def of_dag(conn: Conn, dag_id: str) -> OfDag:
 
 def runs_ahead(conn: Conn, run_key: int) -> int:
     """How many queued runs of its DAG start before a queued run."""
-    return _number(conn, _RUNS_AHEAD, {"run_key": run_key})
+    return number(conn, _RUNS_AHEAD, {"run_key": run_key})
 
 
 def in_backfill(conn: Conn, dag_id: str, start: datetime) -> InBackfill | None:
@@ -239,8 +240,3 @@ def _place(run_key: int, task: TaskNow) -> dict[str, Value]:
         "turn": task.turn,
         "map_path": task.map_path,
     }
-
-
-def _number(conn: Conn, statement: str, values: dict[str, Value]) -> int:
-    row = conn.execute(statement, values).fetchone()
-    return int(row[0]) if row else 0
