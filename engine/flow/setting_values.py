@@ -113,9 +113,7 @@ def weight(value: object, base: Path) -> float:
 
 def weights(value: object, base: Path) -> dict[str, float]:
     """A table of names and shares; in an environment variable `a=2,b=0.5`."""
-    if isinstance(value, str):
-        pairs = (part.rpartition("=") for part in value.split(",") if part.strip())
-        value = {name.strip(): number for name, _, number in pairs}
+    value = _pairs(value)
     if not isinstance(value, dict) or "" in value:
         raise ValueError("a table of names and numbers, such as { sales = 2 }")
     try:
@@ -142,9 +140,7 @@ def table(value: object, base: Path) -> dict[str, object]:
 
 def slots(value: object, base: Path) -> dict[str, int]:
     """A table of pools and whole numbers; in an environment variable `a=2,b=1`."""
-    if isinstance(value, str):
-        pairs = (part.rpartition("=") for part in value.split(",") if part.strip())
-        value = {name.strip(): number for name, _, number in pairs}
+    value = _pairs(value)
     if not isinstance(value, dict) or "" in value:
         raise ValueError("a table of pools and numbers, such as { warehouse = 2 }")
     try:
@@ -208,6 +204,14 @@ def ignore_form(value: object, base: Path) -> str:
     if value in ("glob", "regexp"):
         return str(value)
     raise ValueError('"glob" or "regexp"')
+
+
+def _pairs(value: object) -> object:
+    """The text of an environment variable, `a=2,b=0.5`, as the table that it stands for."""
+    if not isinstance(value, str):
+        return value
+    pairs = (part.rpartition("=") for part in value.split(",") if part.strip())
+    return {name.strip(): number for name, _, number in pairs}
 
 
 def _whole(value: object, minimum: int) -> int:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
-from zoneinfo import ZoneInfo
-
 from flow.dates import parse_date
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag
+from flow.ops.references import zone_of
 from flow.store import clock
 from flow.store.read import audit
 from flow.store.read.audit import AuditEntry, Wanted
 from flow.store.read.page import Page
-from flow.timetables.zone import load_zone
 
 
 def page(
@@ -30,8 +26,6 @@ def page(
     """
     conn = deployment.conn
     with deployment.snapshot():
-        zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
-        if dag_id is not None:
-            zone = load_zone(find_dag(conn, dag_id).timezone)
+        zone = zone_of(conn, dag_id, deployment.settings.dags.default_timezone)
         start = parse_date(since, zone, clock.now(conn)).start if since is not None else None
         return audit.page(conn, Wanted(dag_id, who, start), limit)

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from flow.decide.backfill import Action, Order, Reprocess
 from flow.errors import Conflict, UsageError
-from flow.graph import Graph, decode
+from flow.graph import Graph
 from flow.ops.backfill_plan import Asked, BackfillPlan, Range, find_intervals, plan
 from flow.ops.conf import read_conf
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dags
+from flow.ops.references import find_dags, load_graph, require_present
 from flow.ops.run_ranges import bounds
 from flow.ops.selection import select
-from flow.store import audit, backfills, clock, dag_intervals, notify, specs, wakeups
+from flow.store import audit, backfills, clock, dag_intervals, notify, wakeups
 from flow.store.backfills import NewBackfill, NewInterval
 from flow.store.connect import Conn
 from flow.store.read import backfills as stored
@@ -97,16 +97,12 @@ def _check(wish: Wish) -> None:
 
 def _dag(conn: Conn, wish: Wish, *, lock: bool = False) -> StoredDag:
     (dag,) = find_dags(conn, [wish.dag_id], lock=lock)
-    if not dag.present:
-        raise Conflict(
-            f"DAG {dag.dag_id!r} is not in its file any more, so it cannot be run",
-            f"see `flow dags show {dag.dag_id}`",
-        )
+    require_present(dag, "it cannot be run")
     return dag
 
 
 def _look(conn: Conn, dag: StoredDag, wish: Wish) -> _Look:
-    graph = Graph(decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash]))
+    graph = load_graph(conn, dag.spec_hash)
     spec = dag_intervals.completed(conn, graph.spec)
     asked = _range(conn, dag, wish)
     runs = stored.interval_runs(conn, dag.dag_id, as_utc(asked.start), as_utc(asked.end))

@@ -11,7 +11,7 @@ from flow.ops.clear_effects import announce, write
 from flow.ops.clear_plan import ClearedRun, Planned, plan
 from flow.ops.clear_targets import Wish, find_targets, pinned, require_instances, touched
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dags_like, load_graphs
+from flow.ops.references import find_dags_like, load_graphs, require_present
 from flow.ops.run_ranges import find_runs_of
 from flow.ops.task_conditions import TaskCondition, read_condition
 from flow.store import backfills, clock, instances, run_locks, stopping
@@ -109,11 +109,7 @@ def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None)
 def _scope(conn: Conn, wish: Wish) -> _Scope:
     dags = {dag.dag_id: dag for dag in find_dags_like(conn, wish.dag)}
     for dag in dags.values():
-        if not dag.present:
-            raise Conflict(
-                f"DAG {dag.dag_id!r} is not in its file any more, so its tasks cannot run again",
-                f"see `flow dags show {dag.dag_id}`",
-            )
+        require_present(dag, "its tasks cannot run again")
     conditions = {}
     if wish.which.where:
         now = clock.now(conn)

@@ -7,10 +7,9 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from flow.errors import Conflict
-from flow.graph import decode
 from flow.graph.plan import plan
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dags
+from flow.ops.references import find_dags, load_spec
 from flow.ops.run_ranges import RunName, Which, find_runs
 from flow.states import FINISHED_RUNS, RunState, RunType
 from flow.store import (
@@ -20,7 +19,6 @@ from flow.store import (
     past,
     run_locks,
     schedule,
-    specs,
     stopping,
     wakeups,
 )
@@ -118,11 +116,11 @@ def _is_the_one(conn: Conn, dag: StoredDag, found: Sequence[FoundRun]) -> bool:
     of_dag = (one.run for one in found if one.run.dag_id == dag.dag_id)
     if not any(run.run_type == RunType.SCHEDULED for run in of_dag):
         return False
-    spec = decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash])
+    spec = load_spec(conn, dag.spec_hash)
     return isinstance(spec.timetable, Once)
 
 
 def _begin_anew(conn: Conn, dag: StoredDag) -> None:
-    spec = decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash])
+    spec = load_spec(conn, dag.spec_hash)
     planned = plan(spec, None, clock.now(conn))
     schedule.move(conn, [schedule.position(dag.dag_id, None, planned)])

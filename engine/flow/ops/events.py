@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from flow.dates import parse_date
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag, find_run
+from flow.ops.references import find_run, zone_of
 from flow.ops.waiting import until_changed
 from flow.store import clock
 from flow.store.connect import STATEMENT_TIMEOUT, Conn
 from flow.store.read import changes, events
 from flow.store.read.events import Event
-from flow.timetables.zone import load_zone
 
 RECENT: Final = timedelta(hours=1)
 """So far back goes a look without `since`."""
@@ -74,21 +72,19 @@ def _read(conn: Conn, scope: _Scope, since: datetime, limit: int | None = None) 
 
 
 def _key(event: Event) -> tuple[object, ...]:
-    path = tuple(event.map_index or ())
-    return (*event[:5], path, *event[6:8])
+    task = (event.task_id, tuple(event.map_index or ()), event.try_number)
+    return (event.at, event.kind, event.dag_id, event.run_id, task, event.state)
 
 
 def _scope(deployment: Deployment, asked: Asked) -> _Scope:
     conn = deployment.conn
-    zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
+    zone = zone_of(conn, asked.dag_id, deployment.settings.dags.default_timezone)
     run_id = None
     begins = None
-    if asked.dag_id is not None:
-        zone = load_zone(find_dag(conn, asked.dag_id).timezone)
-        if asked.run is not None:
-            found = find_run(conn, asked.dag_id, asked.run)
-            # A clear puts a run into the queue once more; what it did before belongs to it, too.
-            run_id, begins = found.run.run_id, min(found.made_at, found.run.queued_at)
+    if asked.dag_id is not None and asked.run is not None:
+        found = find_run(conn, asked.dag_id, asked.run)
+        # A clear puts a run into the queue once more; what it did before belongs to it, too.
+        run_id, begins = found.run.run_id, min(found.made_at, found.run.queued_at)
     now = clock.now(conn)
     if asked.since is not None:
         since = parse_date(asked.since, zone, now).start

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Final, NamedTuple
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from flow.dates import DateArgument, looks_like_date, parse_date
-from flow.errors import NotFound, UsageError
-from flow.graph import Graph, decode
+from flow.errors import Conflict, NotFound, UsageError
+from flow.graph import DagSpec, Graph, decode
 from flow.ops.run_ids import LATEST
+from flow.ops.selection import WILD
 from flow.ops.suggest import did_you_mean
 from flow.ops.task_references import TaskReference, parse_task_reference
 from flow.store import clock, specs
@@ -24,7 +26,6 @@ from flow.store.read.runs import FoundRun
 from flow.timetables.zone import load_zone
 
 _SUGGESTED_FROM = 500
-_WILD: Final = frozenset("*?")
 
 
 class RunAndGraph(NamedTuple):
@@ -55,12 +56,29 @@ def find_dags_like(conn: Conn, text: str) -> list[StoredDag]:
 
     Raises `NotFound`.
     """
-    if not _WILD & set(text):
+    if not WILD & set(text):
         return [find_dag(conn, text)]
     found = [dag_id for dag_id in dags.ids(conn) if fnmatchcase(dag_id, text)]
     if not found:
         raise NotFound(f"no DAG fits {text!r}", "`flow dags list` shows all DAGs")
     return find_dags(conn, found)
+
+
+def require_present(dag: StoredDag, consequence: str) -> None:
+    """Raise `Conflict` for a DAG that its file does not define any more, so that `consequence`."""
+    if not dag.present:
+        raise Conflict(
+            f"DAG {dag.dag_id!r} is not in its file any more, so {consequence}",
+            f"see `flow dags show {dag.dag_id}`",
+        )
+
+
+def zone_of(conn: Conn, dag_id: str | None, default: str) -> ZoneInfo:
+    """The zone of dates without an offset: the DAG's, or the `default` where none is named.
+
+    Raises `NotFound`.
+    """
+    return load_zone(default if dag_id is None else find_dag(conn, dag_id).timezone)
 
 
 def find_run(conn: Conn, dag_id: str, reference: str) -> FoundRun:
@@ -106,7 +124,12 @@ def find_task_in(graph: Graph, version: int, text: str, otherwise: str) -> TaskR
 
 def load_graph(conn: Conn, spec_hash: str) -> Graph:
     """The graph stored under a hash."""
-    return Graph(decode(specs.load(conn, [spec_hash])[spec_hash]))
+    return Graph(load_spec(conn, spec_hash))
+
+
+def load_spec(conn: Conn, spec_hash: str) -> DagSpec:
+    """The spec stored under a hash."""
+    return decode(specs.load(conn, [spec_hash])[spec_hash])
 
 
 def load_graphs(conn: Conn, hashes: Iterable[str]) -> dict[str, Graph]:

@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 
 from flow.dates import parse_date
 from flow.errors import Conflict, UsageError
-from flow.graph import DagSpec, decode
+from flow.graph import DagSpec
 from flow.ops import intervals, run_ids
 from flow.ops.conf import read_conf
 from flow.ops.deployment import Deployment
 from flow.ops.intervals import Slice
-from flow.ops.references import find_dag
+from flow.ops.references import find_dag, load_spec, require_present
 from flow.states import RunState, RunType
-from flow.store import clock, dag_intervals, notify, runs, specs, wakeups
+from flow.store import clock, dag_intervals, notify, runs, wakeups
 from flow.store.connect import Conn
 from flow.store.read import runs as stored
 from flow.store.read.dags import StoredDag
@@ -59,13 +59,8 @@ def run(deployment: Deployment, wish: Wish) -> Started:
     conn = deployment.conn
     with deployment.change("run") as change:
         dag = find_dag(conn, wish.dag_id)
-        if not dag.present:
-            raise Conflict(
-                f"DAG {dag.dag_id!r} is not in its file any more, so it cannot be run",
-                f"see `flow dags show {dag.dag_id}`",
-            )
-        stored_spec = decode(specs.load(conn, [dag.spec_hash])[dag.spec_hash])
-        spec = dag_intervals.completed(conn, stored_spec)
+        require_present(dag, "it cannot be run")
+        spec = dag_intervals.completed(conn, load_spec(conn, dag.spec_hash))
         found = _create(conn, dag, spec, wish, conf)
         wakeups.wake_named(conn, [("dag", dag.dag_id)])
         made = found.run

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from flow.ops.deployment import Deployment
-from flow.ops.references import find_dag, find_run, find_run_and_graph
+from flow.ops.references import find_run, find_run_and_graph, zone_of
 from flow.ops.run_ranges import bounds
 from flow.states import TaskState
 from flow.store import clock
 from flow.store.read import runs, tasks
 from flow.store.read.page import Page
 from flow.store.read.runs import Filter, Run
-from flow.timetables.zone import load_zone
 
 
 class RunDetails(NamedTuple):
@@ -46,9 +44,7 @@ def page(
     """
     conn = deployment.conn
     with deployment.snapshot():
-        zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
-        if dag_id is not None:
-            zone = load_zone(find_dag(conn, dag_id).timezone)
+        zone = zone_of(conn, dag_id, deployment.settings.dags.default_timezone)
         now = clock.now(conn)
         wanted = Filter(dag_id, state, run_type, *bounds(start, end, zone, now))
         return runs.page(conn, wanted, limit)

@@ -7,14 +7,16 @@ tasks. `a[3]` is one instance of a mapped task.
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flow.errors import NotFound, UsageError
 from flow.graph import Graph
+from flow.graph.grouping import paths
 from flow.ops.suggest import did_you_mean
 from flow.ops.task_references import parse_task_reference
 
-_WILD = frozenset("*?")
+WILD: Final = frozenset("*?")
+"""What makes a glob of a text that is no id."""
 
 
 class Selected(NamedTuple):
@@ -71,7 +73,7 @@ def widen(graph: Graph, selected: Selected, *, upstream: bool, downstream: bool)
 def _part(graph: Graph, part: str) -> list[tuple[str, tuple[int, ...] | None]]:
     upstream, downstream = part.startswith("+"), part.endswith("+")
     core = part.removeprefix("+").removesuffix("+")
-    if core.endswith("]") and not upstream and not downstream and not _WILD & set(core):
+    if core.endswith("]") and not upstream and not downstream and not WILD & set(core):
         reference = parse_task_reference(core)
         return [(_known(graph, reference.task_id)[0], reference.map_index)]
     roots = _known(graph, core)
@@ -89,8 +91,9 @@ def _known(graph: Graph, name: str) -> list[str]:
         return [name]
     groups = {group.group_id for group in graph.spec.groups}
     if name in groups:
-        found = [task_id for task_id in graph.tasks if _inside(graph, task_id, name)]
-    elif _WILD & set(name):
+        path_of = paths(graph.spec.groups)
+        found = [task_id for task_id, task in graph.tasks.items() if name in path_of(task)]
+    elif WILD & set(name):
         found = [task_id for task_id in graph.tasks if fnmatchcase(task_id, name)]
     else:
         found = []
@@ -101,11 +104,3 @@ def _known(graph: Graph, name: str) -> list[str]:
             did_you_mean(name, names, f"it has: {', '.join(sorted(graph.tasks)[:10])}"),
         )
     return found
-
-
-def _inside(graph: Graph, task_id: str, group_id: str) -> bool:
-    parents = {group.group_id: group.parent for group in graph.spec.groups}
-    at = graph.tasks[task_id].group
-    while at is not None and at != group_id:
-        at = parents.get(at)
-    return at is not None

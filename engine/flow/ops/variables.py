@@ -59,8 +59,7 @@ def delete(deployment: Deployment, key: str) -> None:
     """Delete a variable. Raises `NotFound`."""
     with deployment.change("vars.delete") as change:
         if not variables.delete(deployment.conn, key):
-            hint = _near(deployment.conn, key, "`flow vars list` shows all variables")
-            raise NotFound(f"there is no variable {key!r}", hint)
+            raise _unknown(deployment.conn, key)
         change.log(key, {"exists": True}, {"exists": False})
 
 
@@ -68,8 +67,7 @@ def require(deployment: Deployment, key: str) -> None:
     """Raise `NotFound` unless the store has the variable."""
     with deployment.snapshot():
         if variables.one(deployment.conn, key) is None:
-            hint = _near(deployment.conn, key, "`flow vars list` shows all variables")
-            raise NotFound(f"there is no variable {key!r}", hint)
+            raise _unknown(deployment.conn, key)
 
 
 def export(deployment: Deployment) -> str:
@@ -101,6 +99,11 @@ def import_(deployment: Deployment, text: str, policy: Existing) -> Imported:
                 variables.set_(deployment.conn, key, keys.encrypt(value), description)
             change.log(key, {"exists": key in existing}, {"exists": True})
     return Imported(written, [key for key in given if key not in written])
+
+
+def _unknown(conn: Conn, key: str) -> NotFound:
+    hint = _near(conn, key, "`flow vars list` shows all variables")
+    return NotFound(f"there is no variable {key!r}", hint)
 
 
 def _near(conn: Conn, key: str, otherwise: str) -> str:

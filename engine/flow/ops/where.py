@@ -39,6 +39,8 @@ _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     ">": lambda found, asked: found > asked,
     ">=": lambda found, asked: found >= asked,
 }
+_BEHIND_A_DAY: Final = {"<=": _ORDER["<"], ">": _ORDER[">="]}
+"""How moments compare with the end of a day: up to a day includes all of it, after it none."""
 
 
 class _Token(NamedTuple):
@@ -221,13 +223,9 @@ class _Parser:
         compare = _ORDER[operator]
         if kind is datetime:
             asked = self._date(value)
-            # Before a day is before its beginning; up to it includes all of it.
-            moment = asked.end if operator in ("<=", ">") and asked.whole_day else asked.start
-            compare = (
-                {"<=": _ORDER["<"], ">": _ORDER[">="]}.get(operator, compare)
-                if (asked.whole_day)
-                else compare
-            )
+            moment = asked.start
+            if asked.whole_day and operator in _BEHIND_A_DAY:
+                compare, moment = _BEHIND_A_DAY[operator], asked.end
             return lambda found: isinstance(found, datetime) and compare(found, moment)
         wanted = self._value(kind, value)
         return lambda found: found is not None and compare(found, wanted)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import pkgutil
 import sys
 from collections.abc import Iterable
 from typing import Final
 
+from flow.authoring.arguments import nearest
 from flow.process.trace import lacked_name
 
 _LIKENESS: Final = 0.75
@@ -57,6 +57,4 @@ def _variable(error: NameError) -> str | None:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
-    known = sorted(one for one in names if not one.startswith("_"))
-    found = difflib.get_close_matches(name, known, 1, _LIKENESS)
-    return found[0] if found else None
+    return nearest(name, (one for one in names if not one.startswith("_")), _LIKENESS)
