@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flow.enumeration import few
 from flow.wording.cells import counted
 from flow.wording.clearing import describe, look_at
-from flow.wording.run_changes import few, name
+from flow.wording.run_changes import name
 from flow_cli.output import Output
 from flow_cli.records import plain
 
@@ -38,7 +39,7 @@ def report(printer: Output, clearing: Clearing, *, dry_run: bool) -> None:
 
 def _nothing(printer: Output, clearing: Clearing) -> None:
     looked_at = counted(len(clearing.looked_at), "run")
-    of = clearing.dags[0].dag_id if len(clearing.dags) == 1 else f"{len(clearing.dags)} DAGs"
+    of = clearing.dags[0].dag_id if len(clearing.dags) == 1 else counted(len(clearing.dags), "DAG")
     printer.message(f"nothing to clear in {looked_at} of {of}")
     if clearing.vanished:
         printer.message(

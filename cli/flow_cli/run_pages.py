@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flow.enumeration import few
 from flow.wording.cells import counted
-from flow.wording.run_changes import CancelWords, DeleteWords, MarkWords, PauseWords, few
+from flow.wording.run_changes import CancelWords, DeleteWords, MarkWords, PauseWords
 from flow_cli.output import Output
 from flow_cli.records import plain
 

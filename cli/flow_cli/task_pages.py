@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flow.wording.run_changes import few, name
+from flow.enumeration import few
+from flow.wording.run_changes import name
 from flow.wording.task_changes import HoldWords, MarkWords, named
 from flow_cli.output import Output
 from flow_cli.records import plain

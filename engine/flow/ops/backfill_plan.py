@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
@@ -16,6 +16,7 @@ from flow.decide.backfill import (
     in_order,
     turn_of,
 )
+from flow.enumeration import few
 from flow.errors import UsageError
 from flow.graph import DagSpec, Graph
 from flow.graph.plan import intervals
@@ -26,6 +27,8 @@ from flow.timetables.zone import as_utc, load_zone
 
 MOST: Final = 100_000
 """Intervals of one backfill."""
+_NAMED: Final = 3
+"""Tasks that a note names."""
 MOST_AT_A_TIME: Final = 10
 """Runs at a time where nobody says how many and the DAG itself allows more."""
 
@@ -194,7 +197,7 @@ def _notes(graph: Graph, asked: Asked, limit: int, planned: Sequence[PlannedInte
     if dependent:
         if asked.order == "newest":
             notes.append(
-                f"oldest first, not newest: {_few(dependent)} depend on their past "
+                f"oldest first, not newest: {few(dependent, _NAMED)} depend on their past "
                 "(depends_on_past)"
             )
         failed = [
@@ -213,8 +216,3 @@ def _notes(graph: Graph, asked: Asked, limit: int, planned: Sequence[PlannedInte
             f"{graph.spec.max_active_runs}, does not count for a backfill"
         )
     return notes
-
-
-def _few(names: Collection[str], shown: int = 3) -> str:
-    rest = len(names) - shown
-    return ", ".join(list(names)[:shown]) + (f" and {rest} more" if rest > 0 else "")

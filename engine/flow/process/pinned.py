@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+from flow.enumeration import few
 from flow.errors import FlowError
 from flow.process.code import code_hash, content_or_why
 from flow.process.pin import Pin
@@ -88,5 +89,4 @@ def _mismatch(file: str, pin: Pin, version: int, found: str) -> CodeMismatch:
 def _files(file: str, pin: Pin) -> str:
     """The DAG file and the first of its local modules that a person would look at."""
     names = sorted(name for name, path in pin.modules.items() if os.path.exists(path))  # noqa: PTH110 - strings
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{file} (with {', '.join(names[:_NAMED])}{more})" if names else file
+    return f"{file} (with {few(names, _NAMED)})" if names else file

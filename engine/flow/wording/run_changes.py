@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from flow.enumeration import few
 from flow.wording.cells import counted
 
 if TYPE_CHECKING:
@@ -102,9 +103,3 @@ def dags(outcome: Outcome) -> str:
     """The DAG that the runs are of, or how many there are."""
     ids = {one.dag_id for one in outcome.runs}
     return next(iter(ids)) if len(ids) == 1 else counted(len(ids), "DAG")
-
-
-def few(names: list[str], shown: int = 10) -> str:
-    """The first names, and how many more there are."""
-    rest = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from flow.enumeration import few
 from flow.graph.spec import DEFAULT_POOL, DEFAULT_QUEUE, TaskSpec
 from flow.ops.checking import rules
 from flow.ops.checking.evidence import Evidence, Known
@@ -58,11 +59,10 @@ def _strangers(
         if named(task) not in names:
             users.setdefault(named(task), []).append(task.task_id)
     for name, task_ids in sorted(users.items()):
-        more = f" and {len(task_ids) - _SHOWN} more" if len(task_ids) > _SHOWN else ""
         yield finding(
             rules.UNKNOWN_POOL if noun == "pool" else rules.UNKNOWN_QUEUE,
             evidence.file,
-            f"there is no {noun} {name!r}, which {', '.join(task_ids[:_SHOWN])}{more} of DAG "
+            f"there is no {noun} {name!r}, which {few(task_ids, _SHOWN)} of DAG "
             f"{dag.spec.dag_id!r} need",
             line=dag.line,
             dag_id=dag.spec.dag_id,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Final, NamedTuple
 
+from flow.enumeration import few
 from flow.graph import DagSpec
 from flow.graph.compare import FieldChange, compare
 from flow.ops.checking import rules, source
@@ -56,13 +56,13 @@ def movements(evidence: Evidence) -> Iterator[Finding]:
             yield finding(
                 rules.MOVING_START_DATE,
                 evidence.file,
-                f"DAG {dag_id!r} has other dates at each import: {_listed(dates)}",
+                f"DAG {dag_id!r} has other dates at each import: {few(dates, _SHOWN, '; ')}",
                 line=first[dag_id].line,
                 dag_id=dag_id,
                 hint=_DATE_HINT,
             )
         if others:
-            text = f"DAG {dag_id!r} is another one at each import: {_listed(others)}"
+            text = f"DAG {dag_id!r} is another one at each import: {few(others, _SHOWN, '; ')}"
             yield _unstable(evidence, first[dag_id], text)
 
 
@@ -115,11 +115,6 @@ def _moved(before: DagSpec, after: DagSpec) -> Iterator[_Moved]:
 
 def _change(change: FieldChange) -> str:
     return f"{change.field} {change.before!s} -> {change.after!s}"
-
-
-def _listed(texts: list[str]) -> str:
-    shown = "; ".join(islice(texts, _SHOWN))
-    return shown if len(texts) <= _SHOWN else f"{shown}; and {len(texts) - _SHOWN} more"
 
 
 def _unstable(evidence: Evidence, dag: ImportedDag, text: str) -> Finding:
