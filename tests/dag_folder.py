@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +14,7 @@ from flow.roles.parse import Memory, Parser, Settings
 from flow.roles.parse.imports import Imports
 from flow.roles.registration import Registration
 from flow.store.connect import Conn, connect
-
-PATIENCE = float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+from waiting import limit
 
 
 @dataclass
@@ -42,7 +40,7 @@ class Folder:
         return self.write(name, "\n".join(lines) + "\n")
 
     def settings(self, **fields: Any) -> Settings:
-        fields.setdefault("timeout", 30.0 * PATIENCE)
+        fields.setdefault("timeout", limit(30))
         fields.setdefault("read", lambda conn, message: Refused(error="no", missing=True))
         return Settings(
             dsn=self.dsn,

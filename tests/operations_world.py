@@ -133,6 +133,18 @@ class World:
                 self.end(one, (states or {}).get(task_id, TaskState.SUCCESS))
             self.schedule()
 
+    def fix_what_varies(self) -> None:
+        """Give all that has ended the same times, host and process id: what is shown of it is
+        always the same."""
+        for table in ("run", "task_history", "try_history"):
+            self.conn.execute(
+                f"update {table} set started_at = case when started_at is not null"
+                " then timestamptz '2026-07-10 00:00:01+00' end,"
+                " ended_at = timestamptz '2026-07-10 00:01:05+00'"
+            )
+        self.conn.execute("update process set pid = 7")
+        self.conn.execute("update try_history set host = 'here'")
+
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """What a statement returns."""
         return self.conn.execute(statement, values).fetchall()

@@ -279,6 +279,16 @@ class Deployment:
             return False  # there is none yet, or none for now
         return row is not None and bool(row[0])
 
+    def kill_all(self) -> list[int]:
+        """SIGKILL for everything that lives, but the database server; who that was."""
+        alive = self.processes()
+        for pid in alive:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it ended in this moment
+        return alive
+
     # ── the end ──────────────────────────────────────────────────────────────────────────────────
 
     def tear_down(self) -> None:
@@ -286,7 +296,7 @@ class Deployment:
         for role in self.roles:
             if role.process.poll() is None:
                 role.kill()
-        wait_until(lambda: not self._kill_rest(), "the end of the killed processes")
+        wait_until(lambda: not self.kill_all(), "the end of the killed processes")
         if self.embedded.data.exists():
             services.note(services.postgres_of(self.embedded.data))
         self.embedded.stop()
@@ -294,15 +304,6 @@ class Deployment:
         shutil.rmtree(self.folder)
         if self.folder not in elsewhere.parents:
             shutil.rmtree(elsewhere, ignore_errors=True)
-
-    def _kill_rest(self) -> list[int]:
-        left = self.processes()
-        for pid in left:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass  # it ended in this moment
-        return left
 
 
 @contextmanager

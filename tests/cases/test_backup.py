@@ -8,9 +8,7 @@ beside another. Judged from what the tasks mark.
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -125,7 +123,7 @@ def dump_at_work(deployment: Deployment, dump: Path) -> bool:
 
 def lose_machine(deployment: Deployment) -> None:
     """Kill every process and put another disk in, with nothing on it but the key of secrets."""
-    wait_until(lambda: not kill_all(deployment), "the end of the killed processes")
+    wait_until(lambda: not deployment.kill_all(), "the end of the killed processes")
     for role in deployment.roles:
         role.wait()
     deployment.roles.clear()
@@ -134,14 +132,3 @@ def lose_machine(deployment: Deployment) -> None:
     deployment.home.mkdir()
     shutil.copy(lost / "secrets.key", deployment.home)
     deployment.embedded.start()
-
-
-def kill_all(deployment: Deployment) -> list[int]:
-    """SIGKILL for all that lives of a deployment; who that was."""
-    alive = deployment.processes()
-    for pid in alive:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # it ended in this moment
-    return alive

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from support.rehearsed import rehearse, write  # noqa: F401 - fixtures
+from waiting import limit
 
-PATIENCE = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+HANG = limit(60)
 COMMAND = [sys.executable, "-m", "flow_cli"]
 
 
@@ -65,7 +66,7 @@ def flow(environment: dict[str, str], project: Path) -> Run:
             text=True,
             encoding="utf-8",
             stdin=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            timeout=HANG,
             check=False,
         )
         return Ended(ended.returncode, ended.stdout, ended.stderr)

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from support.rehearsed import HEAD, Write
+from waiting import limit
 
-PATIENCE = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+HANG = limit(60)
 
 
 def run(
@@ -23,7 +24,7 @@ def run(
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=PATIENCE,
+        timeout=HANG,
         check=False,
     )
 

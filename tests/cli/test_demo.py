@@ -18,9 +18,10 @@ import pytest
 
 import flow_cli
 from services import note, postgres_found
+from waiting import limit
 
 COMMAND = [sys.executable, "-m", "flow_cli"]
-HANG = 240 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+HANG = limit(240)
 """Seconds after which a test gives up; nothing waits for this in a good case."""
 TILL = Path(flow_cli.__file__).parent / "demo_project" / "dags" / "till.py"
 

@@ -8,8 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -17,8 +15,9 @@ import psycopg
 import flow
 from absent import absent
 from flow.embedded import Server, pidfile
+from waiting import limit, wait_until
 
-HANG = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+HANG = limit(60)
 """Seconds after which a test gives up; nothing waits for this in a good case."""
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
 SYSTEM_PYTHON = Path("/usr/bin/python3")
@@ -95,12 +94,5 @@ def kill_hard(server: Server) -> int:
     """Kill the server's first process and wait until it is dead, collected or not."""
     pid = postmaster_of(server)
     os.kill(pid, signal.SIGKILL)
-    eventually(lambda: not pidfile.is_alive(pid, server.data))
+    wait_until(lambda: not pidfile.is_alive(pid, server.data), "the death of the server")
     return pid
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + HANG
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)

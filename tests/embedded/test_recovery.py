@@ -13,8 +13,9 @@ import psycopg
 import pytest
 
 import prepared_home
-from embedded.servers import eventually, execute, kill_hard, postmaster_of, query
+from embedded.servers import execute, kill_hard, postmaster_of, query
 from flow.embedded import Server, pidfile, postmaster
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -58,7 +59,9 @@ def test_a_start_waits_for_the_killed_servers_last_processes(server: Server) -> 
     with ThreadPoolExecutor(1) as threads:
         starting = threads.submit(server.start)
         try:
-            eventually(lambda: "is still in use" in server.log_path.read_text())
+            wait_until(
+                lambda: "is still in use" in server.log_path.read_text(), "the word of the server"
+            )
             assert not starting.done()
         finally:
             os.kill(backend, signal.SIGCONT)
@@ -78,7 +81,7 @@ def test_a_start_ends_a_server_that_does_not_get_down(
     hanging = postmaster_of(server)
     os.kill(writer, signal.SIGSTOP)
     os.kill(hanging, signal.SIGINT)
-    eventually(lambda: pidfile.is_stopping(server.data))
+    wait_until(lambda: pidfile.is_stopping(server.data), "the beginning of the stop")
     monkeypatch.setattr(postmaster, "FAST_LIMIT", 0.5)
     assert server.start() == dsn
     assert postmaster_of(server) != hanging

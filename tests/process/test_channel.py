@@ -16,7 +16,7 @@ from flow.errors import ProtocolError
 from flow.process.channel import Channel
 from flow.process.messages import FromChild, GetVariable, PushXCom, Value
 from flow.process.wire import Line, encode
-from process.watched import until
+from waiting import wait_until
 
 
 class Interrupt(Exception):
@@ -58,7 +58,7 @@ def raise_interrupt() -> None:
 
 def interrupt_when(condition: Callable[[], object]) -> threading.Thread:
     def wait_and_interrupt() -> None:
-        until(condition, "the moment to interrupt")
+        wait_until(condition, "the moment to interrupt")
         os.kill(os.getpid(), signal.SIGUSR1)
 
     thread = threading.Thread(target=wait_and_interrupt)
@@ -117,7 +117,7 @@ def test_a_half_sent_message_is_completed_by_the_next(
     thread.join()
 
     def answer() -> None:
-        until(lambda: supervisor() == [large, GetVariable(key="second")], "both messages")
+        wait_until(lambda: supervisor() == [large, GetVariable(key="second")], "both messages")
         peer.setblocking(True)
         peer.sendall(encode(Value(value="one")) + encode(Value(value="two")))
 

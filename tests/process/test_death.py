@@ -17,7 +17,8 @@ from flow.process import tree
 from flow.process.events import JobEnded, ZygoteDied
 from flow.process.host import Host
 from flow.process.messages import Value
-from process.watched import PATIENCE, Watched, gone, until
+from process.watched import HANG, Watched, gone
+from waiting import wait_until
 
 
 def kill(watched: Any, number: signal.Signals = signal.SIGKILL) -> None:
@@ -81,7 +82,7 @@ def test_a_zygote_that_does_not_answer_can_be_killed(watched: Any) -> None:
 def test_jobs_started_as_the_zygote_dies_are_told_of(watched: Any) -> None:
     zygote = watched.ready().host.zygote
     kill(watched)
-    until(partial(gone, zygote), "the death of the zygote")
+    wait_until(partial(gone, zygote), "the death of the zygote")
     jobs = [watched.start("nothing") for _ in range(3)]
     watched.host.renew(1e9)
     watched.host.stop(jobs[0], 1.0)
@@ -183,9 +184,9 @@ class Supervisor:
             text=True,
             env=os.environ | {"PYTHONPATH": f"{os.environ['PYTHONPATH']}:{script.parent.parent}"},
         )
-        (self.zygote,) = until(lambda: tree.children(self.process.pid), "the zygote")
+        (self.zygote,) = wait_until(lambda: tree.children(self.process.pid), "the zygote")
         for place in PLACES:
-            until((folder / place).exists, f"the mark of {place}")
+            wait_until((folder / place).exists, f"the mark of {place}")
         self.pids = [int((folder / place).read_text()) for place in PLACES]
 
     @property
@@ -196,7 +197,7 @@ class Supervisor:
         for number in (signal.SIGCONT, signal.SIGKILL):
             self.process.send_signal(number)
         self.process.communicate()
-        until(lambda: gone(self.zygote), "the end of the zygote")
+        wait_until(lambda: gone(self.zygote), "the end of the zygote")
 
 
 @pytest.fixture
@@ -216,17 +217,17 @@ def test_nothing_outlives_a_killed_supervisor(supervise: Callable[[float], Super
     supervisor = supervise(0.0)
     assert supervisor.alive == supervisor.pids
     supervisor.process.kill()
-    until(lambda: not supervisor.alive, "the end of all jobs")
-    until(lambda: gone(supervisor.zygote), "the end of the zygote")
+    wait_until(lambda: not supervisor.alive, "the end of all jobs")
+    wait_until(lambda: gone(supervisor.zygote), "the end of the zygote")
 
 
 def test_a_stopped_supervisor_loses_its_jobs_when_the_lease_runs_out(
     supervise: Callable[[float], Supervisor],
 ) -> None:
-    supervisor = supervise(PATIENCE / 10)  # it is renewed ten times as often
+    supervisor = supervise(HANG / 10)  # it is renewed ten times as often
     assert supervisor.alive == supervisor.pids
     supervisor.process.send_signal(signal.SIGSTOP)
-    until(lambda: not supervisor.alive, "the end of all jobs")
+    wait_until(lambda: not supervisor.alive, "the end of all jobs")
     assert not gone(supervisor.zygote)
     supervisor.process.send_signal(signal.SIGCONT)
     assert supervisor.process.stdout is not None
@@ -241,8 +242,8 @@ def test_a_successor_ends_what_both_left(supervise: Callable[[float], Supervisor
     supervisor.process.kill()
     supervisor.process.wait()
     # The daemons have no marker; they go with the tree of the marked process above them.
-    assert tree.kill_marked("FLOW_WORKER=supervisor-of-tests", PATIENCE) == []
-    until(lambda: not supervisor.alive, "the end of all jobs")
+    assert tree.kill_marked("FLOW_WORKER=supervisor-of-tests", HANG) == []
+    wait_until(lambda: not supervisor.alive, "the end of all jobs")
 
 
 def test_a_stopped_zygote_is_ended_by_its_supervisor(watched: Any) -> None:

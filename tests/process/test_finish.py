@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from flow.process.events import JobEnded, JobGone, JobStarted, ZygoteDied
-from process.watched import gone, until
+from process.watched import gone
+from waiting import wait_until
 
 LAST_WORD = "child.finished.after_send"
 
@@ -120,7 +121,7 @@ def test_a_false_last_word_can_still_be_stopped(watched: Any) -> None:
     assert not gone(pid)
     watched.host.stop(job_id, 0.0)
     watched.wait_for(JobGone, job_id=job_id)
-    until(partial(gone, pid), "its death")
+    wait_until(partial(gone, pid), "its death")
 
 
 @pytest.mark.parametrize(

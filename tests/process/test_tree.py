@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from flow.process import tree
-from process.watched import PATIENCE, gone, until
+from process.watched import HANG, gone
+from waiting import wait_until
 
 
 def shell(script: str, **environ: str) -> subprocess.Popen[bytes]:
@@ -34,7 +35,7 @@ def grown(pid: int, size: int) -> list[int]:
         below = tree.descendants(pid)
         return below if len(below) == size else []
 
-    result = until(found, f"{size} descendants")
+    result = wait_until(found, f"{size} descendants")
     assert isinstance(result, list)
     return result
 
@@ -58,7 +59,7 @@ def test_a_killed_tree_is_gone_and_others_are_not(family: subprocess.Popen[bytes
     below = grown(family.pid, 3)
     other = shell("sleep 1000; :")
     tree.kill(family.pid)
-    until(lambda: all(map(gone, [family.pid, *below])), "the end of the tree")
+    wait_until(lambda: all(map(gone, [family.pid, *below])), "the end of the tree")
     assert not gone(other.pid)
     other.kill()
     tree.kill(other.pid)
@@ -75,7 +76,7 @@ def test_children_of_other_threads_count() -> None:
 
     thread = threading.Thread(target=start)
     thread.start()
-    until(lambda: started, "the child of the thread")
+    wait_until(lambda: started, "the child of the thread")
     assert started[0].pid in tree.children(os.getpid())
     release.set()
     thread.join()
@@ -99,8 +100,8 @@ def test_marked_processes_are_ended_with_their_trees(tmp_path: Path) -> None:
     marked = [shell(plain, FLOW_WORKER=marker) for _ in range(3)]
     other = shell("sleep 1000; :", FLOW_WORKER=f"{marker}0")
     pids = [pid for process in marked for pid in [process.pid, *grown(process.pid, 3)]]
-    assert tree.kill_marked(f"FLOW_WORKER={marker}", PATIENCE) == []
-    until(lambda: all(map(gone, pids)), "the end of the marked")
+    assert tree.kill_marked(f"FLOW_WORKER={marker}", HANG) == []
+    wait_until(lambda: all(map(gone, pids)), "the end of the marked")
     assert not gone(other.pid)
     for process in (other, *marked):
         tree.kill(process.pid)
@@ -123,7 +124,7 @@ def test_survivors_are_named_when_patience_ends(monkeypatch: pytest.MonkeyPatch)
     marker = f"stuck-{os.getpid()}"
     process = shell("sleep 1000; :", FLOW_WORKER=marker)
     below = grown(process.pid, 1)
-    until(partial(tree.alive, below[0]), "the sleeper")
+    wait_until(partial(tree.alive, below[0]), "the sleeper")
     monkeypatch.setattr(tree._Target, "send", lambda self, number: None)
     monkeypatch.setattr(tree._Target, "kill", lambda self: None)
     assert sorted(tree.kill_marked(f"FLOW_WORKER={marker}", 0.05)) == sorted([process.pid, *below])

@@ -16,24 +16,16 @@ from flow.process import tree
 from flow.process.events import ChildMessage, Event, JobEnded, JobStarted, ZygoteReady
 from flow.process.host import Host
 from flow.process.jobs import RunInfo, TaskJob
+from waiting import limit
 
 E = TypeVar("E")
 
-PATIENCE = 20.0 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+HANG = limit(20)
 """Seconds after which a test counts as hung."""
 
 JOBS = Path(__file__).with_name("jobs.py")
 COMMAND = (sys.executable, "-P", str(JOBS))
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Wait for a condition that no descriptor tells of."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.002)
-    return value
 
 
 def gone(pid: int) -> bool:
@@ -96,7 +88,7 @@ class Watched:
                 self.answers(event)
 
     def wait_until(self, condition: Callable[[], Any], what: str) -> Any:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + HANG
         while not (value := condition()):
             assert time.monotonic() < deadline, f"waited in vain for {what}: {self.told[-10:]}"
             self.pump(0.01)

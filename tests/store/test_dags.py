@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,8 +14,7 @@ from flow.store.connect import Conn, connect, transaction
 from flow.store.dag_files import Failure, ParsedFile
 from flow.store.dags import Definition, Stored
 from flow.timetables import parse
-
-HANG = 60 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
+from waiting import wait_until
 
 
 def definition(dag_id: str = "sales", schedule: Any = None, **fields: Any) -> Definition:
@@ -55,10 +52,7 @@ def wait_until_blocked(conn: Conn) -> None:
         "select count(*) from pg_stat_activity"
         " where datname = current_database() and wait_event_type = 'Lock'"
     )
-    deadline = time.monotonic() + HANG
-    while one(conn, blocked) == 0:
-        assert time.monotonic() < deadline, "nothing waits for a lock"
-        time.sleep(0.01)
+    wait_until(lambda: one(conn, blocked), "a statement that waits for a lock", pause=0.01)
 
 
 def test_a_new_dag_gets_a_row_a_version_and_a_plan(connection: Conn) -> None:

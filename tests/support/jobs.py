@@ -47,6 +47,7 @@ from flow.process.messages import (
 )
 from support.runtime import MemoryRuntime
 from support.tries import DAY
+from waiting import limit
 
 _from_child = msgspec.msgpack.Decoder(FromChild)
 _to_child = msgspec.msgpack.Decoder(ToChild)
@@ -187,7 +188,7 @@ class Child:
         if self.pid == 0:
             self._live(serve, job, ours, theirs, environment or {})
         theirs.close()
-        ours.settimeout(30 * float(os.environ.get("FLOW_TEST_PATIENCE", "1")))
+        ours.settimeout(limit(30))
         self._end = ours
 
     def _live(self, serve: Any, job: Any, ours: Any, theirs: Any, env: dict[str, str]) -> None:

@@ -36,14 +36,7 @@ def nights(world: World) -> World:
     for day in (5, 6, 7, 8):
         running.run(world.deployment, Wish("sales", date=f"2026-07-0{day}"))
         world.finish({"load.ch": TaskState.FAILED} if day == 7 else None)
-    for table in ("run", "task_history", "try_history"):
-        world.conn.execute(
-            f"update {table} set started_at = case when started_at is not null"
-            " then timestamptz '2026-07-10 00:00:01+00' end,"
-            " ended_at = timestamptz '2026-07-10 00:01:05+00'"
-        )
-    world.conn.execute("update process set pid = 7")
-    world.conn.execute("update try_history set host = 'here'")
+    world.fix_what_varies()
     return world
 
 

@@ -42,12 +42,5 @@ def sales(world: World) -> World:
     for day in (7, 8, 9):
         running.run(world.deployment, Wish("sales", date=f"2026-07-0{day}"))
         world.finish({"load.ch": TaskState.FAILED} if day == 8 else {})
-    for table in ("run", "task_history", "try_history"):
-        world.conn.execute(
-            f"update {table} set started_at = case when started_at is not null"
-            " then timestamptz '2026-07-10 00:00:01+00' end,"
-            " ended_at = timestamptz '2026-07-10 00:01:05+00'"
-        )
-    world.conn.execute("update process set pid = 7")
-    world.conn.execute("update try_history set host = 'here'")
+    world.fix_what_varies()
     return world

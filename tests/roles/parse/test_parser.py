@@ -10,9 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dag_folder import PATIENCE, Folder
+from dag_folder import Folder
 from flow.roles.parse import Memory, parser
 from flow.roles.parse.queue import Waiting
+from waiting import PATIENCE
 
 
 def test_a_good_file_is_stored(folder: Folder) -> None:

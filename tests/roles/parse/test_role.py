@@ -7,24 +7,20 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import flow
-from dag_folder import PATIENCE, Folder
+from dag_folder import Folder
 from flow.store import variables
 from flow.store.notify import PARSE, Notifier
+from waiting import PATIENCE, limit, wait_until
 
-HANG = 60 * PATIENCE
+HANG = limit(60)
+eventually = partial(wait_until, seconds=60.0)
 HANGS = "import time\nwhile True: time.sleep(9999)\n"
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + HANG
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 @contextmanager
@@ -67,30 +63,33 @@ def test_once_parses_everything_and_ends(folder: Folder) -> None:
 def test_a_change_is_seen_at_the_next_sweep(folder: Folder) -> None:
     folder.dag("one.py", "one")
     with serving(folder, interval=0.2):
-        eventually(lambda: folder.dags() == {"one": "one.py"})
+        eventually(lambda: folder.dags() == {"one": "one.py"}, "the first DAG")
         folder.dag("two.py", "two")
-        eventually(lambda: "two" in folder.dags())
+        eventually(lambda: "two" in folder.dags(), "the second DAG")
 
 
 def test_a_change_is_heard_of_between_two_sweeps(folder: Folder) -> None:
     folder.dag("one.py", "one")
     with serving(folder, interval=10_000):
-        eventually(lambda: folder.dags() == {"one": "one.py"})
+        eventually(lambda: folder.dags() == {"one": "one.py"}, "the first DAG")
         for number in range(3):
             folder.dag(f"more_{number}.py", f"more_{number}")
-            eventually(lambda number=number: f"more_{number}" in folder.dags())
+            eventually(lambda number=number: f"more_{number}" in folder.dags(), f"more_{number}")
         (folder.path / "one.py").unlink()
-        eventually(lambda: "one" not in folder.dags())
+        eventually(lambda: "one" not in folder.dags(), "the end of the first DAG")
 
 
 def test_a_variable_that_changes_is_noticed_between_two_sweeps(folder: Folder) -> None:
     folder.dag("one.py", "one", extra="from flow import Variable\nVariable.get('key', 'none')")
     with serving(folder, interval=10_000):
-        eventually(lambda: folder.dags() == {"one": "one.py"})
+        eventually(lambda: folder.dags() == {"one": "one.py"}, "the first DAG")
         before = folder.value("select variables from dag_file")
         assert before == {"key": None}
         variables.set_(folder.conn, "key", b"x", None)
-        eventually(lambda: folder.value("select variables from dag_file") != before)
+        eventually(
+            lambda: folder.value("select variables from dag_file") != before,
+            "an import with the variable",
+        )
 
 
 def test_hanging_files_hold_up_no_new_one(folder: Folder) -> None:
@@ -98,18 +97,18 @@ def test_hanging_files_hold_up_no_new_one(folder: Folder) -> None:
     for number in range(8):
         folder.write(f"a_{number}.py", HANGS)
     with serving(folder, interval=10_000, timeout=10 * HANG):
-        eventually(lambda: running(folder) == 1)
+        eventually(lambda: running(folder) == 1, "the DAG processor")
         folder.dag("good.py", "good")
-        eventually(lambda: folder.dags() == {"good": "good.py"})
+        eventually(lambda: folder.dags() == {"good": "good.py"}, "the good DAG")
 
 
 def test_a_notification_starts_a_sweep_at_once(folder: Folder) -> None:
     folder.dag("one.py", "one")
     with serving(folder, interval=10_000):
-        eventually(lambda: folder.dags() == {"one": "one.py"})
+        eventually(lambda: folder.dags() == {"one": "one.py"}, "the first DAG")
         folder.dag("two.py", "two")
         Notifier().send(folder.conn, PARSE)
-        eventually(lambda: "two" in folder.dags())
+        eventually(lambda: "two" in folder.dags(), "the second DAG")
 
 
 def test_a_good_file_is_not_held_up_by_endless_ones(folder: Folder) -> None:
@@ -119,14 +118,17 @@ def test_a_good_file_is_not_held_up_by_endless_ones(folder: Folder) -> None:
     assert len(folder.errors()) == 3
     # All three are tried again now, and none of these attempts ends while the test runs.
     with serving(folder, interval=0.2, timeout=10 * HANG):
-        eventually(lambda: running(folder) == 1)
+        eventually(lambda: running(folder) == 1, "the DAG processor")
         folder.dag("good.py", "good")
-        eventually(lambda: folder.dags() == {"good": "good.py"})
+        eventually(lambda: folder.dags() == {"good": "good.py"}, "the good DAG")
 
 
 def test_it_registers_beats_and_retires(folder: Folder) -> None:
     with serving(folder, heartbeat=0.1) as process:
-        eventually(lambda: folder.value("select coalesce(max(heartbeat), 0) from process") >= 3)
+        eventually(
+            lambda: folder.value("select coalesce(max(heartbeat), 0) from process") >= 3,
+            "three heartbeats",
+        )
         assert running(folder) == 1
         assert folder.value("select pid from process") == process.pid
     assert folder.value("select ended_reason from process") == "stopped"
@@ -135,13 +137,13 @@ def test_it_registers_beats_and_retires(folder: Folder) -> None:
 def test_it_goes_on_after_the_database_was_away(folder: Folder) -> None:
     folder.dag("one.py", "one")
     with serving(folder, interval=0.2, heartbeat=0.1):
-        eventually(lambda: folder.dags() == {"one": "one.py"})
+        eventually(lambda: folder.dags() == {"one": "one.py"}, "the first DAG")
         folder.conn.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity"
             " where datname = current_database() and application_name = 'flow parse'"
         )
         folder.dag("two.py", "two")
-        eventually(lambda: "two" in folder.dags())
+        eventually(lambda: "two" in folder.dags(), "the second DAG")
         assert folder.value("select count(*) from process") == 1
 
 
@@ -160,5 +162,5 @@ def test_an_import_is_ended_with_its_processor(folder: Folder) -> None:
         """,
     )
     with serving(folder):
-        eventually(alive.exists)
+        eventually(alive.exists, "the import")
     assert not Path(f"/proc/{alive.read_text()}").exists()

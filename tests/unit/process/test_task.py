@@ -18,6 +18,7 @@ from flow.process.messages import Outcome, PullXCom
 from flow.process.task import run_task
 from support.jobs import Child, Ended, SocketLine, dag_file, run, run_info, task_job
 from support.runtime import MemoryRuntime
+from waiting import wait_until
 
 
 def try_task(folder: Path, body: str, **given: Any) -> Ended:
@@ -357,10 +358,7 @@ class TestStops:
         return child, Path(job.log)
 
     def await_line(self, log: Path, text: str) -> None:
-        deadline = time.monotonic() + 30 * float(os.environ.get("FLOW_TEST_PATIENCE", "1"))
-        while not (log.exists() and text in log.read_text()):
-            assert time.monotonic() < deadline, f"{text} never came"
-            time.sleep(0.005)
+        wait_until(lambda: log.exists() and text in log.read_text(), text, pause=0.005)
 
     OPERATOR = """
     class Slow(BaseOperator):
