@@ -35,6 +35,12 @@ class TaskLife(Protocol):
     def signal(self) -> int | None: ...
 
 
+SKIPPED_BY: Final = "skipped by "
+"""How the reason of a task begins that another one has skipped; the id of that follows."""
+BY_RULE: Final = "trigger rule "
+NOTHING_LEFT: Final = "nothing is left that could start it"
+"""How the reasons begin of tasks that a decision has ended without running them."""
+
 _BEGINNINGS: Final = {
     "execution_timeout": Code.TIMEOUT,
     "worker_lost": Code.WORKER_LOST,

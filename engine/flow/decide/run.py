@@ -15,6 +15,7 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from flow.decide.endings import BY_RULE, NOTHING_LEFT, SKIPPED_BY
 from flow.decide.past import past_gate
 from flow.decide.reason import Reason
 from flow.decide.rules import Outlook, outlook, tally
@@ -258,7 +259,7 @@ class _Step:
         spec = self.graph.tasks[task_id]
         owner = self._skipped_by.get(task_id)
         if owner is not None:
-            return self._skip(spec, f"skipped by {owner}")
+            return self._skip(spec, f"{SKIPPED_BY}{owner}")
         found = self._outlook(task_id)
         if found is Outlook.WAIT:
             return False
@@ -272,7 +273,7 @@ class _Step:
                 return False
             self.new[task_id] = TaskState.SCHEDULED if spec.runs_code else TaskState.SUCCESS
             return not spec.runs_code
-        reason = f"trigger rule {spec.trigger_rule}"
+        reason = f"{BY_RULE}{spec.trigger_rule}"
         if found is Outlook.SKIP:
             return self._skip(spec, reason)
         self.new[task_id] = TaskState.UPSTREAM_FAILED
@@ -378,7 +379,7 @@ class _Step:
         stuck = [id for id in self.graph.tasks if self.state(id) is TaskState.NONE]
         for task_id in stuck:
             self.new[task_id] = TaskState.UPSTREAM_FAILED
-            self.reasons[task_id] = "nothing is left that could start it"
+            self.reasons[task_id] = NOTHING_LEFT
         bad = {TaskState.FAILED, TaskState.UPSTREAM_FAILED}
         failed = any(self.state(id) in bad for id in self.graph.leaves)
         decision.verdict = RunState.FAILED if failed or stuck else RunState.SUCCESS

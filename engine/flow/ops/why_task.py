@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from flow.decide import Candidate, Decision, View
-from flow.decide.endings import why_busy, why_ended
+from flow.decide.endings import BY_RULE, NOTHING_LEFT, SKIPPED_BY, why_busy, why_ended
 from flow.decide.explain import why_open, why_unrun
 from flow.decide.reason import Code, Fact, Reason
 from flow.decide.unmade import DagFacts, why_no_room, why_no_turn, why_stopped
@@ -67,9 +67,6 @@ class OpenRun:
         return RunState(self.found.run.state)
 
 
-_WITHOUT_RUNNING: Final = ("trigger rule", "nothing is left")
-"""How reasons begin of tasks that a decision has ended."""
-_SKIPPED_BY: Final = "skipped by "
 _HELD: Final = Reason(Code.HELD)
 
 
@@ -146,10 +143,10 @@ def _open(conn: Conn, run: OpenRun, task_id: str) -> list[Reason]:
 
 def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
     reason = row.reason or ""
-    if reason.startswith(_SKIPPED_BY):
-        owner = reason.removeprefix(_SKIPPED_BY)
+    if reason.startswith(SKIPPED_BY):
+        owner = reason.removeprefix(SKIPPED_BY)
         return [Reason(Code.SKIPPED_BY, {"task": owner}, refers_to=f"{run.name}/{owner}")]
-    if reason.startswith(_WITHOUT_RUNNING) and row.task_id in run.graph.tasks:
+    if reason.startswith((BY_RULE, NOTHING_LEFT)) and row.task_id in run.graph.tasks:
         states = {one.task_id: TaskState(one.state) for one in run.rows if not one.map_path}
         reasons = {one.task_id: one.reason or one.try_reason for one in run.rows}
         return why_unrun(run.graph, states, reasons, row.task_id, run.name)
