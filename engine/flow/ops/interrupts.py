@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from types import FrameType, TracebackType
 from typing import Final, Self
+
+from flow.roles.bell import Bell
 
 _HANDLED: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -20,19 +21,14 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.count = 0
-        self._reader, self._writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        os.set_blocking(self._writer, False)
+        self._bell = Bell()
 
     def fileno(self) -> int:
-        return self._reader
+        return self._bell.fileno()
 
     def acknowledge(self) -> None:
         """Be readable no more until the next signal."""
-        try:
-            os.read(self._reader, 1024)
-        except BlockingIOError:
-            pass  # nothing there: a wake-up for another reason
+        self._bell.silence()
 
     def __enter__(self) -> Self:
         heard = _HANDLED if threading.current_thread() is threading.main_thread() else ()
@@ -47,12 +43,8 @@ class Interrupts:
     ) -> None:
         for number, before in self._before:
             signal.signal(number, before)
-        os.close(self._reader)
-        os.close(self._writer)
+        self._bell.close()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
-        try:
-            os.write(self._writer, b"x")
-        except BlockingIOError:
-            pass  # full of earlier ones: the reader will wake all the same
+        self._bell.ring()

@@ -8,7 +8,6 @@ jittered backoff; that is not an error of the role and ends nothing.
 from __future__ import annotations
 
 import logging
-import os
 import random
 import selectors
 import signal
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
+from flow.roles.bell import Bell
 from flow.roles.service_manager import NOBODY, ServiceManager
 from flow.store.connect import (
     COLLISIONS,
@@ -42,17 +42,14 @@ _LAST_PATIENCE: Final = 5.0
 class Stop:
     """Whether a role was asked to stop: once is to drain, twice is at once.
 
-    The signal handlers write to a pipe whose reading end belongs in the role's selector, so a wait
-    ends when a signal comes.
+    It belongs in the role's selector, so that a wait ends when a signal comes.
     """
 
     def __init__(self, *, drains: bool = False) -> None:
         self.count = 0
         self._drains = drains
         """Whether the first request leaves time to finish what was begun."""
-        self._reader, self._writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        os.set_blocking(self._writer, False)
+        self._bell = Bell()
 
     def install(self) -> Stop:
         """Handle SIGTERM and SIGINT in this process."""
@@ -68,21 +65,15 @@ class Stop:
     def ask(self) -> None:
         """Ask to stop; a second call asks to stop at once."""
         self.count += 1
-        try:
-            os.write(self._writer, b"x")
-        except BlockingIOError:
-            pass  # the pipe is full of earlier requests: the reader will wake all the same
+        self._bell.ring()
 
     def fileno(self) -> int:
         """Readable once a stop was asked for since the last `drain`."""
-        return self._reader
+        return self._bell.fileno()
 
     def drain(self) -> None:
-        """Forget that the pipe is readable, not that a stop was asked for."""
-        try:
-            os.read(self._reader, 1024)
-        except BlockingIOError:
-            pass  # nothing there: a wake-up for another reason
+        """Be readable no more until the next request; that a stop was asked for stays."""
+        self._bell.silence()
 
     def __bool__(self) -> bool:
         return self.count > 0

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.process import prctl, tree
+from flow.roles.bell import Bell
 from flow.roles.loop import Stop, wait
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ def supervise(members: Sequence[Member], stop: Stop, globals_: Sequence[str] = (
                     if key.fileobj is stop:
                         stop.drain()
                     else:
-                        deaths.drain()
+                        deaths.silence()
                         _bury_adopted(running)
             _end(running, stop, selector, deaths)
 
@@ -147,38 +148,19 @@ def _end(
             if key.fileobj is stop:
                 stop.drain()
             else:
-                deaths.drain()
+                deaths.silence()
 
 
-class _ChildDeaths:
+class _ChildDeaths(Bell):
     """Readable when a child has died (SIGCHLD)."""
 
     def __enter__(self) -> _ChildDeaths:
-        self._reader, self._writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        os.set_blocking(self._writer, False)
-        self._before = signal.signal(signal.SIGCHLD, lambda *_: self._note())
+        self._before = signal.signal(signal.SIGCHLD, lambda *_: self.ring())
         return self
 
     def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGCHLD, self._before)
-        os.close(self._reader)
-        os.close(self._writer)
-
-    def _note(self) -> None:
-        try:
-            os.write(self._writer, b"x")
-        except BlockingIOError:
-            pass  # it is readable already
-
-    def fileno(self) -> int:
-        return self._reader
-
-    def drain(self) -> None:
-        try:
-            os.read(self._reader, 4096)
-        except BlockingIOError:
-            pass  # woken for another reason
+        self.close()
 
 
 def _how(code: int) -> str:

@@ -1,14 +1,13 @@
 """Hearing of changes in the DAG folders, so that nobody waits for the next sweep.
 
-A thread waits for the kernel's news and writes to a pipe, which belongs in the loop's selector. It
-says at which paths something has happened, not what. What the kernel does not tell (changes on
+A thread waits for the kernel's news and rings a bell, which belongs in the loop's selector. It says
+at which paths something has happened, not what. What the kernel does not tell (changes on
 other hosts of a shared folder, folders beyond the limit of watches) is left to the slow sweep.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,8 @@ from types import TracebackType
 from typing import Final, Self
 
 import watchfiles
+
+from flow.roles.bell import Bell
 
 log = logging.getLogger(__name__)
 # It would tell of each change, of which most are nobody's business.
@@ -36,7 +37,7 @@ class Watch:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
-        self._reader, self._writer = os.pipe()
+        self._bell = Bell()
         self._changed: set[str] = set()
         self._lock = threading.Lock()
         self._watched: dict[Path, _Identity] = {}
@@ -45,14 +46,14 @@ class Watch:
         self._failed = False
 
     def fileno(self) -> int:
-        return self._reader
+        return self._bell.fileno()
 
     def take(self) -> set[str]:
         """The paths at which something has changed since the last time."""
         with self._lock:
             changed, self._changed = self._changed, set()
             if changed:
-                os.read(self._reader, 1)
+                self._bell.silence()
         return changed
 
     def renew(self) -> None:
@@ -73,10 +74,7 @@ class Watch:
     def close(self) -> None:
         """Watch no more. May be called twice."""
         self._end()
-        if self._reader >= 0:
-            os.close(self._reader)
-            os.close(self._writer)
-            self._reader = self._writer = -1
+        self._bell.close()
 
     def __enter__(self) -> Self:
         return self
@@ -118,7 +116,7 @@ class Watch:
     def _tell(self, paths: set[str]) -> None:
         with self._lock:
             if paths and not self._changed:
-                os.write(self._writer, b"x")
+                self._bell.ring()
             self._changed |= paths
 
 
