@@ -109,6 +109,12 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(flow, project):
         "would enable: flow-work@2.service",
         "would enable: flow.target",
     ]
+    told = json.loads(
+        flow("systemd", "install", "--user", "--workers", "2", "--dry-run", "-o", "json").out
+    )
+    assert told["files"] == [f"{folder}/{name}" for name in UNITS]
+    assert set(told["standing"].values()) == {"new"}
+    assert (told["dry_run"], told["enabled"][-1], told["disabled"]) == (True, "flow.target", [])
     assert not folder.exists()
 
 

@@ -89,14 +89,21 @@ def install(
         ]
         said += [f"would enable: {unit}" for unit in planned.enabled]
         said += [f"would stop and disable: {unit}" for unit in planned.superfluous]
-        files = [{"path": str(file.path), "now": now.value} for file, now in both]
-        record = {"files": files, "enable": planned.enabled, "disable": planned.superfluous}
+        standing = {str(file.path): now.value for file, now in both}
+        record = {
+            "dry_run": True,
+            "scope": planned.scope,
+            "files": list(standing),
+            "standing": standing,
+            "enabled": planned.enabled,
+            "disabled": planned.superfluous,
+        }
         printer.lines(said, record)
         return
     require_right(planned.scope, sys.argv[1:])
     done = install(planned, invocation(context).config)
     said = [f"wrote {path}" for path in done.files] + [f"enabled {unit}" for unit in done.enabled]
-    printer.lines(said, done._asdict())
+    printer.lines(said, {"dry_run": False, **done._asdict()})
     printer.message("\n".join(["Next:", *(f"  {step}" for step in done.next)]))
 
 
@@ -124,13 +131,15 @@ def uninstall(
     if not ours:
         printer.message("nothing of Flow's is installed there")
     if dry_run:
-        printer.lines([f"would remove: {path}" for path in ours], {"files": ours})
+        record = {"dry_run": True, "scope": planned.scope, "files": ours}
+        printer.lines([f"would remove: {path}" for path in ours], record)
         return
     require_right(planned.scope, sys.argv[1:])
     if ours:
         confirm(f"Stop Flow's services and remove {len(ours)} files?", yes=yes)
     done = uninstall(planned)
-    printer.lines([f"removed {path}" for path in done.files], done._asdict())
+    record = {"dry_run": False, **done._asdict()}
+    printer.lines([f"removed {path}" for path in done.files], record)
     for path in done.left:
         printer.warning(f"{path} is not as Flow has written it, and stays")
 
