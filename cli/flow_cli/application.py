@@ -11,7 +11,7 @@ import typer
 from typer.main import get_command
 
 from flow_cli import exits
-from flow_cli.arguments import globals_first, wants_debug, wants_json
+from flow_cli.arguments import DeploymentChoice, globals_first, wants_debug, wants_json
 from flow_cli.catalogue import ENTRIES
 from flow_cli.failures import failure_of, report
 from flow_cli.invocation import Invocation
@@ -63,7 +63,7 @@ def flow(
     ] = False,
 ) -> None:
     """Schedule and run data pipelines written as Python graphs."""
-    context.obj = Invocation(config, deployment)
+    context.obj = Invocation(DeploymentChoice(config, deployment))
 
 
 def root() -> LazyGroup:

@@ -17,7 +17,7 @@ _OUTPUT_OPTIONS = ("-o", "--output", "--format")
 _JSON_FORMATS = frozenset({"json", "jsonl"})
 
 
-class Deployment(NamedTuple):
+class DeploymentChoice(NamedTuple):
     """Which deployment a command line is about, as its global options say it."""
 
     config_file: Path | None = None
@@ -68,9 +68,9 @@ def globals_first(arguments: Sequence[str]) -> list[str]:
     return front + rest + list(arguments[len(options) :])
 
 
-def split_deployment(words: Sequence[str]) -> tuple[Deployment, list[str]]:
+def split_deployment(words: Sequence[str]) -> tuple[DeploymentChoice, list[str]]:
     """The global options with which a command line begins, and what follows. No parser's work."""
-    chosen = Deployment()
+    chosen = DeploymentChoice()
     rest = list(words)
     while rest and rest[0].partition("=")[0] in GLOBAL_OPTIONS:
         option, assigned, value = rest.pop(0).partition("=")

@@ -1,9 +1,12 @@
-"""Verbs that change many runs: show what they would do, ask, and do exactly that."""
+"""Verbs that change many runs: which ones are meant; show what would be done, ask, do just that."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from flow.errors import UsageError
 from flow.wording.run_changes import Outcome
 from flow_cli.confirm import confirm
 from flow_cli.output import Output
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     from flow.ops.run_ranges import RunName, Which
 
 
+E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T", bound=Outcome, contravariant=True)
 U = TypeVar("U", bound=Outcome)
 V = TypeVar("V", bound=Outcome, covariant=True)
@@ -20,7 +24,7 @@ V = TypeVar("V", bound=Outcome, covariant=True)
 class Act(Protocol[V]):
     """The operation behind a verb; `only` narrows the runs."""
 
-    def __call__(self, which: Which, only: set[RunName] | None, /, *, dry_run: bool) -> V: ...
+    def __call__(self, *, which: Which, only: set[RunName] | None, dry_run: bool) -> V: ...
 
 
 class Page(Protocol[T]):
@@ -46,7 +50,7 @@ def carry_out(
     """
     only = None
     if dry_run or not yes:
-        plan = act(which, None, dry_run=True)
+        plan = act(which=which, only=None, dry_run=True)
         if dry_run or not plan.changes:
             page.report(printer, plan, dry_run=dry_run)
             return
@@ -55,4 +59,34 @@ def carry_out(
         only = {(one.dag_id, one.run_id) for one in plan.runs}
         if which.reference is not None and len(only) == 1:
             which = which._replace(reference=plan.runs[0].run_id)
-    page.report(printer, act(which, only, dry_run=False), dry_run=False)
+    page.report(printer, act(which=which, only=only, dry_run=False), dry_run=False)
+
+
+def named_runs(
+    words: Sequence[str], rest: Sequence[str], start: str | None, end: str | None, where: str | None
+) -> tuple[Which, Sequence[str]]:
+    """Which runs are meant, and the words that are named `rest` on the help page.
+
+    `words` begin with a run, unless `start`, `end` or `where` name several. Raises `UsageError` for
+    too few words, and too many.
+    """
+    from flow.ops.run_ranges import Which
+
+    in_range = any(one is not None for one in (start, end, where))
+    wanted = len(rest) + (not in_range)
+    if len(words) != wanted:
+        names = " ".join(rest if in_range else ("RUN", *rest))
+        said = "too many" if len(words) > wanted else "too few"
+        why = "with --from, --to or --where no run is named" if in_range else "or --from DATE"
+        raise UsageError(f"there are {said} arguments after DAG", f"write {names} ({why})")
+    run = None if in_range else words[0]
+    return Which(run, start, end, where), words[len(words) - len(rest) :]
+
+
+def one_of(word: str, choices: type[E]) -> E:
+    """The choice that a word is. Raises `UsageError` naming all."""
+    try:
+        return choices(word)
+    except ValueError:
+        names = ", ".join(choices)
+        raise UsageError(f"{word!r} is not one of {names}", f"write one of {names}") from None

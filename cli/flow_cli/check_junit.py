@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flow_cli.check_page import place, relative
+from flow_cli.check_page import describe_findings, relative
 from flow_cli.junit import Case, Outcome, document
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _case(report: Report, file: str, folder: str, *, strict: bool) -> Case:
     case = Case(
         "flow.check",
         relative(file, folder),
-        output=_lines([one for one in found if one not in failing], folder),
+        output=_text([one for one in found if one not in failing], folder),
     )
     if not failing:
         return case
@@ -33,7 +33,7 @@ def _case(report: Report, file: str, folder: str, *, strict: bool) -> Case:
         outcome=Outcome.FAILURE,
         kind=failing[0].rule,
         message=failing[0].message,
-        text=_lines(failing, folder),
+        text=_text(failing, folder),
     )
 
 
@@ -41,9 +41,5 @@ def _fails(one: Finding, strict: bool) -> bool:
     return one.severity == "error" or (strict and one.severity == "warning")
 
 
-def _lines(findings: Sequence[Finding], folder: str) -> str:
-    return "\n".join(
-        f"{place(one, folder)}: {one.severity} {one.rule}: {one.message}"
-        + (f"\n    {one.hint}" if one.hint is not None else "")
-        for one in findings
-    )
+def _text(findings: Sequence[Finding], folder: str) -> str:
+    return "\n".join(describe_findings(findings, folder))

@@ -32,13 +32,19 @@ def place(finding: Finding, folder: str) -> str:
 
 def describe(report: Report, folder: str) -> list[str]:
     """The findings, a line each with its hint below it; then the trees of slow imports."""
+    lines = describe_findings(report.findings, folder)
+    for slow in report.slow:
+        lines += ["", *_tree(slow, folder)]
+    return lines
+
+
+def describe_findings(findings: Sequence[Finding], folder: str) -> list[str]:
+    """A line for each, with its hint below it."""
     lines = []
-    for one in report.findings:
+    for one in findings:
         lines.append(f"{place(one, folder)}: {one.severity} {one.rule}: {one.message}")
         if one.hint is not None:
             lines.append(f"    {one.hint}")
-    for slow in report.slow:
-        lines += ["", *_tree(slow, folder)]
     return lines
 
 

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from flow.task_reference import task_reference
 from flow.wording.cells import NOTHING, duration_text, text_of
-from flow.wording.differences import change, differences
-from flow_cli.diff_page import SHOWN_HASH
+from flow.wording.differences import change, differences, short_hash
+from flow.wording.moments import seconds_between
 from flow_cli.output import Column, Output
 from flow_cli.records import plain, row_of
 
@@ -79,8 +79,8 @@ def _run_facts(side: RunSide, version: Version, zone: ZoneInfo) -> dict[str, str
         "started": _local(run.started_at, zone),
         "took": _took(_seconds(side)),
         "version": str(run.version),
-        "graph": version.spec_hash[:SHOWN_HASH],
-        "code": version.code_hash[:SHOWN_HASH],
+        "graph": short_hash(version.spec_hash),
+        "code": short_hash(version.code_hash),
     }
 
 
@@ -159,8 +159,7 @@ def _worker(side: TaskSide | None) -> str:
 
 
 def _seconds(side: RunSide) -> float | None:
-    started, ended = side.run.started_at, side.run.ended_at
-    return (ended - started).total_seconds() if started and ended else None
+    return seconds_between(side.run.started_at, side.run.ended_at)
 
 
 def _took(seconds: float | None) -> str:

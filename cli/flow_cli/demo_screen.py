@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flow.states import FINISHED
 from flow.wording.looks import can_write_symbols
 from flow_cli.drawing import Line, Piece, Sheet, legend
-from flow_cli.grid import rows, states_in
+from flow_cli.grid_page import rows, states_in
 from flow_cli.output import Output
 
 if TYPE_CHECKING:

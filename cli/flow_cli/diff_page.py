@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from flow.wording.differences import MARGIN, differences
+from flow.wording.differences import MARGIN, differences, short_hash
 from flow_cli.records import plain
 
 if TYPE_CHECKING:
     from flow.ops.dag_diff import DagDiff
-
-SHOWN_HASH: Final = 12
-"""Characters of a hash that tell versions apart for people."""
 
 
 def describe_diff(diff: DagDiff) -> tuple[list[str], dict[str, Any]]:
@@ -20,7 +17,7 @@ def describe_diff(diff: DagDiff) -> tuple[list[str], dict[str, Any]]:
     lines = [f"{diff.dag_id}: version {diff.before.number} -> {diff.after.number}"]
     lines += [MARGIN + line for line in differences(found)]
     if diff.code_changed:
-        was, now = (one.code_hash[:SHOWN_HASH] for one in (diff.before, diff.after))
+        was, now = (short_hash(one.code_hash) for one in (diff.before, diff.after))
         lines.append(f"  code: {was} -> {now}")
     document = {
         "dag_id": diff.dag_id,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from flow_cli.arguments import Deployment
+from flow_cli.arguments import DeploymentChoice
 
 if TYPE_CHECKING:
     from flow.config import Config
@@ -17,22 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Invocation:
-    """The global options. Settings are read when a command first asks for them."""
+    """The deployment that was chosen. Its settings are read when a command first asks for them."""
 
-    config_file: Path | None = None
-    deployment: str | None = None
+    chosen: DeploymentChoice
 
     @cached_property
     def config(self) -> Config:
         """The settings of this command line. Raises `ConfigError`."""
         from flow.config import load
 
-        return load(self.config_file, self.deployment)
-
-    @property
-    def chosen(self) -> Deployment:
-        """The same for another command line."""
-        return Deployment(self.config_file, self.deployment)
+        return load(self.chosen.config_file, self.chosen.name)
 
 
 def invocation(context: typer.Context) -> Invocation:

@@ -11,6 +11,7 @@ from typing import Final, TextIO
 
 from flow.wording.cells import width_of
 from flow.wording.layout import padded
+from flow.wording.looks import can_write
 
 GOES_ON: Final = "... "
 _WIDEST_LABEL: Final = 40
@@ -25,7 +26,7 @@ class LogPrinter:
     def __init__(self, stream: TextIO, labels: Sequence[str] = ()) -> None:
         self._stream = stream
         self._labelled = bool(labels)
-        self._border = " │ " if _writes(stream, "│") else " | "
+        self._border = " │ " if can_write("│", stream.encoding or "utf-8") else " | "
         self._width = 0
         self.expect(labels)
         self._open: str | None = None
@@ -72,11 +73,3 @@ class LogPrinter:
             made.append(line)
             self._open = None if line.endswith("\n") else label
         return "".join(made)
-
-
-def _writes(stream: TextIO, text: str) -> bool:
-    try:
-        text.encode(stream.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

@@ -6,19 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from flow.settings import Setting
 from flow.wording.cells import written
-from flow_cli import roff
+from flow_cli import exits, roff
 from flow_cli.tree import Page, Word
-
-EXIT_CODES = (
-    ("0", "Done."),
-    ("1", "The thing itself failed: a run failed, a check found errors."),
-    ("2", "Wrong usage, or refused."),
-    ("3", "Not found."),
-    ("4", "Conflict: it exists already, or is not in a state that allows it."),
-    ("5", "The database is unreachable or not migrated."),
-    ("130", "Interrupted."),
-    ("141", "The reader of the output has gone."),
-)
 
 
 def command_page(pages: Sequence[Page]) -> str:
@@ -37,8 +26,8 @@ def command_page(pages: Sequence[Page]) -> str:
     for page in below:
         lines += _command(page)
     lines.append(roff.section("Exit status"))
-    for code, meaning in EXIT_CODES:
-        lines += roff.tagged(roff.bold(code), meaning)
+    for code, meaning in exits.MEANINGS.items():
+        lines += roff.tagged(roff.bold(str(code)), meaning)
     lines += [roff.section("Examples"), *_examples(top)]
     return "\n".join([*lines, ""])
 

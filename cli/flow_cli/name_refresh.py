@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from flow.config import load
 from flow.errors import FlowError
-from flow_cli.arguments import Deployment, split_deployment
+from flow_cli.arguments import DeploymentChoice, split_deployment
 from flow_cli.name_cache import Kind, NameCache, cache_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _POLITE: Final = 10
 """What is added to the nice value: nobody waits for this."""
 
 
-def refresh_soon(cache: NameCache, deployment: Deployment, dag_ids: Sequence[str]) -> None:
+def refresh_soon(cache: NameCache, deployment: DeploymentChoice, dag_ids: Sequence[str]) -> None:
     """Start a process that refreshes the names, and those of some DAGs, if these are old."""
     if not cache.stale(dag_ids) or _begun(cache) < _AGAIN_AFTER or not sys.executable:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -48,6 +49,9 @@ WhereOption = Annotated[
         "`flow runs list -o json`.",
     ),
 ]
+AnyDagArgument = Annotated[
+    str | None, typer.Argument(metavar="DAG", help="Id of the DAG; by default all DAGs.")
+]
 DagsArgument = Annotated[
     str, typer.Argument(metavar="DAG", help="Id of the DAG, or a glob over ids: 'sales_*'.")
 ]
@@ -58,6 +62,24 @@ TryOption = Annotated[
     int | None,
     typer.Option("--try", min=1, metavar="N", help="Number of the try; by default the last one."),
 ]
+ConfOption = Annotated[
+    str | None,
+    typer.Option("--conf", metavar="JSON|@FILE", help="JSON object that tasks can read."),
+]
+VariablesOption = Annotated[
+    list[str] | None, typer.Option("--var", metavar="KEY=VALUE", help="A variable.")
+]
+ConnectionsOption = Annotated[
+    list[str] | None,
+    typer.Option("--conn", metavar="ID=URI", help="A connection, as a URI or as JSON."),
+]
+
+
+class RunVersion(StrEnum):
+    """Which version a run has whose tasks run again."""
+
+    LATEST = "latest"
+    RUN = "run"
 
 
 def row_limit(limit: int, every: bool) -> int | None:

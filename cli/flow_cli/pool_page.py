@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flow.wording.cells import text_of
+from flow.wording.cells import counted, text_of
 from flow_cli.records import plain, row_of
 
 if TYPE_CHECKING:
-    from flow.ops.pools import PoolUse
+    from flow.ops.pools import Holder, PoolUse, Waiting
 
 
 def describe(use: PoolUse) -> tuple[list[str], dict[str, Any]]:
@@ -24,23 +24,17 @@ def describe(use: PoolUse) -> tuple[list[str], dict[str, Any]]:
         "HELD BY",
     ]
     lines += [
-        f"  {one.dag_id}: {_tasks(one.tasks)}, {_slots(one.slots)}; the oldest is {one.oldest}, "
-        f"since {text_of(one.since)}"
+        f"{_amount(one)}; the oldest is {one.oldest}, since {text_of(one.since)}"
         for one in use.holders
     ] or ["  nobody"]
     lines += ["", "WAITED FOR BY"]
     lines += [
-        f"  {one.dag_id}: {_tasks(one.tasks)}, {_slots(one.slots)}, priority {one.priority}, since "
-        f"{text_of(one.since)}: {one.reason}"
+        f"{_amount(one)}, priority {one.priority}, since {text_of(one.since)}: {one.reason}"
         for one in use.waiting
     ] or ["  nobody"]
     record = {**row_of(pool), "holders": plain(use.holders), "waiting": plain(use.waiting)}
     return lines, record
 
 
-def _tasks(count: int) -> str:
-    return f"{count} task" if count == 1 else f"{count} tasks"
-
-
-def _slots(count: int) -> str:
-    return f"{count} slot" if count == 1 else f"{count} slots"
+def _amount(one: Holder | Waiting) -> str:
+    return f"  {one.dag_id}: {counted(one.tasks, 'task')}, {counted(one.slots, 'slot')}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from flow.wording.cells import duration_text
+from flow.wording.moments import seconds_between
 from flow_cli.output import Column, Format, Output, Row
 
 if TYPE_CHECKING:
@@ -30,13 +30,10 @@ def plain(value: Any) -> Any:
     return value
 
 
-def with_duration(row: Row) -> dict[str, Any]:
+def with_duration(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with `took`, for people: how long it took, once it has ended."""
-    started, ended = row["started_at"], row["ended_at"]
-    took = None
-    if isinstance(started, datetime) and isinstance(ended, datetime):
-        took = duration_text((ended - started).total_seconds())
-    return {**row, "took": took}
+    seconds = seconds_between(row["started_at"], row["ended_at"])
+    return {**row, "took": None if seconds is None else duration_text(seconds)}
 
 
 def print_page(

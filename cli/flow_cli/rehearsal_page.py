@@ -16,7 +16,7 @@ from flow.ops.rehearsal import (
     Verdict,
     Warned,
 )
-from flow.wording.cells import text_of
+from flow.wording.cells import counted, text_of
 from flow.wording.looks import style_of
 from flow_cli import exits
 from flow_cli.log_printer import LogPrinter
@@ -107,9 +107,8 @@ def _figures(contents: Contents | None) -> str:
     if contents is None:
         return "nothing"
     noun = "row" if contents.size_bytes is None else "file"
-    counted = f"{contents.amount} {noun}{'' if contents.amount == 1 else 's'}"
     size = "" if contents.size_bytes is None else f", {contents.size_bytes} bytes"
-    return f"{counted}{size} ({contents.digest[:8]})"
+    return f"{counted(contents.amount, noun)}{size} ({contents.digest[:8]})"
 
 
 def verdict(outputs: Sequence[OutputResult]) -> str:

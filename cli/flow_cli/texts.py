@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import overload
 
 from flow.errors import UsageError
 
 STANDARD_INPUT = "-"
 
 
-def given(text: str) -> str:
-    """The text itself; for `@FILE` what the file holds, for `@-` the standard input."""
-    return read(text.removeprefix("@")) if text.startswith("@") else text
+@overload
+def given(text: str) -> str: ...
+@overload
+def given(text: None) -> None: ...
+def given(text: str | None) -> str | None:
+    """The text itself; for `@FILE` what the file holds, for `@-` the standard input.
+
+    None for an option that was left out. Raises `UsageError`.
+    """
+    return read(text.removeprefix("@")) if text is not None and text.startswith("@") else text
 
 
 def read(name: str) -> str:

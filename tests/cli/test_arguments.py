@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow_cli.arguments import (
-    Deployment,
+    DeploymentChoice,
     globals_first,
     split_deployment,
     wants_debug,
@@ -85,4 +85,4 @@ def test_the_deployment_stands_before_the_rest(line, words, rest):
 
 
 def test_no_deployment_needs_no_words():
-    assert Deployment().words == ()
+    assert DeploymentChoice().words == ()

@@ -12,7 +12,7 @@ from flow.states import TaskState
 from flow.store.read.grid import GridRun
 from flow.wording.looks import LOOKS
 from flow_cli.drawing import Sheet, plain_text
-from flow_cli.grid import draw, fitting
+from flow_cli.grid_page import draw, fitting
 
 PIPE = Sheet(None, symbols=True)
 S, F, U, N = TaskState.SUCCESS, TaskState.FAILED, TaskState.UPSTREAM_FAILED, TaskState.RUNNING

@@ -10,7 +10,7 @@ import typer
 
 from flow_cli import exits
 from flow_cli.opening import opened
-from flow_cli.options import DagArgument, DryRunOption, OutputOption, YesOption
+from flow_cli.options import DagArgument, DryRunOption, OutputOption, RunVersion, YesOption
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 
@@ -33,13 +33,6 @@ class Reprocess(StrEnum):
     NONE = "none"
     FAILED = "failed"
     ALL = "all"
-
-
-class Version(StrEnum):
-    """Which version a run has that is done again."""
-
-    LATEST = "latest"
-    RUN = "run"
 
 
 @app.command(
@@ -91,12 +84,12 @@ def backfill(
         typer.Option("--reprocess", help="Which runs that have ended are done again."),
     ] = Reprocess.NONE,
     version: Annotated[
-        Version,
+        RunVersion,
         typer.Option(
             "--version",
             help="Those go on with the DAG's latest version, or with the one that they have.",
         ),
-    ] = Version.LATEST,
+    ] = RunVersion.LATEST,
     conf: Annotated[
         str | None,
         typer.Option(
@@ -137,7 +130,7 @@ def backfill(
         order.value,
         reprocess.value,
         max_active_runs,
-        given(conf) if conf is not None else None,
+        given(conf),
         priority,
         version.value,
     )

@@ -11,6 +11,7 @@ from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
     AllOption,
+    AnyDagArgument,
     DryRunOption,
     LimitOption,
     OutputOption,
@@ -60,9 +61,7 @@ IdArgument = Annotated[
 )
 def list_(
     context: typer.Context,
-    dag: Annotated[
-        str | None, typer.Argument(metavar="DAG", help="Id of the DAG; by default all DAGs.")
-    ] = None,
+    dag: AnyDagArgument = None,
     active: Annotated[
         bool, typer.Option("--active", help="Only those that have not ended.")
     ] = False,

@@ -12,6 +12,7 @@ import typer
 
 from flow_cli import exits
 from flow_cli.invocation import invocation
+from flow_cli.options import ConnectionsOption, VariablesOption
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 
@@ -84,13 +85,8 @@ def check(
         list[str] | None,
         typer.Option("--rule", metavar="RULE", help="Look at this rule too, which is off."),
     ] = None,
-    variables: Annotated[
-        list[str] | None, typer.Option("--var", metavar="KEY=VALUE", help="A variable.")
-    ] = None,
-    connections: Annotated[
-        list[str] | None,
-        typer.Option("--conn", metavar="ID=URI", help="A connection, as a URI or as JSON."),
-    ] = None,
+    variables: VariablesOption = None,
+    connections: ConnectionsOption = None,
     output: Annotated[
         ReportFormat,
         typer.Option(

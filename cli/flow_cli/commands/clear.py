@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flow.errors import UsageError
 from flow.wording.cells import counted
 from flow_cli import exits
 from flow_cli.opening import opened
@@ -18,6 +20,7 @@ from flow_cli.options import (
     FromOption,
     OneRunArgument,
     OutputOption,
+    RunVersion,
     ToOption,
     YesOption,
 )
@@ -25,8 +28,9 @@ from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 
 if TYPE_CHECKING:
-    from flow.ops.clearing import Clearing
+    from flow.ops.clearing import Clearing, Wish
     from flow.ops.deployment import Deployment
+    from flow.states import TaskState
 
 app = single()
 
@@ -46,13 +50,6 @@ class State(StrEnum):
     AWAITING_INPUT = "awaiting_input"
     UPSTREAM_FAILED = "upstream_failed"
     REMOVED = "removed"
-
-
-class Version(StrEnum):
-    """Which version a cleared run has from then on."""
-
-    LATEST = "latest"
-    RUN = "run"
 
 
 @app.command(
@@ -108,12 +105,12 @@ def clear(
         ),
     ] = None,
     version: Annotated[
-        Version,
+        RunVersion,
         typer.Option(
             "--version",
             help="Go on with the DAG's latest version, or with the one that the run has.",
         ),
-    ] = Version.LATEST,
+    ] = RunVersion.LATEST,
     across_dags: Annotated[
         bool,
         typer.Option(
@@ -136,39 +133,50 @@ def clear(
     start as the DAG's limit of active runs allows. To do many again so many at a time, while the
     DAG's own runs go first: flow backfill --reprocess all.
     """
-    from flow.errors import UsageError
-    from flow.ops import clearing
+    from flow.ops.clearing import Wish
     from flow.ops.run_ranges import Which
-    from flow.states import TaskState
-    from flow.wording.clearing import describe, look_at, question
-    from flow_cli.clear_page import report
-    from flow_cli.confirm import confirm
-    from flow_cli.detaching import Detaching
 
-    if only_failed and state:
-        raise UsageError(
-            "--only-failed and --state exclude each other",
-            "write --state failed --state upstream_failed and what else is meant",
-        )
     if across_dags:
         raise UsageError(
             "--across-dags needs assets, which Flow does not have yet: it does not know what other "
             "DAGs have made of this",
             "name the other DAGs, by a glob such as 'sales_*', and their tasks with -t",
         )
-    states = {TaskState(one.value) for one in state or ()} or None
-    if only_failed:
-        states = {TaskState.FAILED, TaskState.UPSTREAM_FAILED}
-    wish = clearing.Wish(
+    wish = Wish(
         dag,
         Which(run, start, end, where),
         selection,
         upstream,
         downstream,
-        states,
-        "latest" if version is Version.LATEST else "run",
+        _states(state or (), only_failed=only_failed),
+        "latest" if version is RunVersion.LATEST else "run",
     )
-    printer = Output(output)
+    _clear(context, Output(output), wish, wait=wait, yes=yes, dry_run=dry_run)
+
+
+def _states(named: Sequence[State], *, only_failed: bool) -> set[TaskState] | None:
+    """The states that are cleared; None: whatever they are in."""
+    from flow.states import TaskState
+
+    if only_failed and named:
+        raise UsageError(
+            "--only-failed and --state exclude each other",
+            "write --state failed --state upstream_failed and what else is meant",
+        )
+    if only_failed:
+        return {TaskState.FAILED, TaskState.UPSTREAM_FAILED}
+    return {TaskState(one.value) for one in named} or None
+
+
+def _clear(
+    context: typer.Context, printer: Output, wish: Wish, *, wait: bool, yes: bool, dry_run: bool
+) -> None:
+    from flow.ops import clearing
+    from flow.wording.clearing import describe, look_at, question
+    from flow_cli.clear_page import report
+    from flow_cli.confirm import confirm
+    from flow_cli.detaching import Detaching
+
     confirmed = None
     with opened(context) as deployment:
         if dry_run or not yes:

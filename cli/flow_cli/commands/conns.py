@@ -141,19 +141,14 @@ def add(
         "login": login,
         "password": None if password is None else given(password).rstrip("\n"),
         "schema": schema,
-        "extra": None if extra is None else given(extra),
+        "extra": given(extra),
     }
     named = {name: value for name, value in fields.items() if value is not None}
     if [uri is not None, json is not None, bool(named)].count(True) != 1:
         raise UsageError(
             "a connection is given in one way", "use --uri, or --json, or --type with its fields"
         )
-    connection = _connection(
-        conn,
-        None if uri is None else given(uri),
-        None if json is None else given(json),
-        named,
-    )
+    connection = _connection(conn, given(uri), given(json), named)
     if description is not None:
         connection.description = description
     with opened(context) as deployment:

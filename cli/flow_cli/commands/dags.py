@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from flow.wording.differences import short_hash
 from flow_cli.dag_page import describe
-from flow_cli.diff_page import SHOWN_HASH, describe_diff
+from flow_cli.diff_page import describe_diff
 from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
@@ -21,9 +22,6 @@ from flow_cli.options import (
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
 from flow_cli.records import plain, print_page, row_of
-
-if TYPE_CHECKING:
-    pass
 
 app = group(
     "List, show, pause and unpause DAGs, see next runs, and what is wrong with their files.",
@@ -251,7 +249,7 @@ def versions(
     rows = [row_of(one) for one in page.rows]
     if output is Format.TEXT:
         hashes = ("spec_hash", "code_hash")
-        rows = [{**row, **{name: row[name][:SHOWN_HASH] for name in hashes}} for row in rows]
+        rows = [{**row, **{name: short_hash(row[name]) for name in hashes}} for row in rows]
     print_page(Output(output), page, rows, VERSION_COLUMNS, "versions")
 
 

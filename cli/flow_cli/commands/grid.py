@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flow_cli.drawing import show
-from flow_cli.grid import draw, fitting, json_of
+from flow_cli.grid_page import draw, fitting, json_of
 from flow_cli.opening import opened
 from flow_cli.options import DagArgument, OutputOption
 from flow_cli.output import Format, Output

@@ -9,7 +9,7 @@ import typer
 
 from flow_cli import exits
 from flow_cli.opening import opened
-from flow_cli.options import DagArgument, OutputOption
+from flow_cli.options import ConfOption, DagArgument, OutputOption
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 from flow_cli.records import row_of
@@ -45,10 +45,7 @@ def run(
     run_id: Annotated[
         str | None, typer.Option("--run-id", metavar="ID", help="Id of the run, to be chosen.")
     ] = None,
-    conf: Annotated[
-        str | None,
-        typer.Option("--conf", metavar="JSON|@FILE", help="JSON object that tasks can read."),
-    ] = None,
+    conf: ConfOption = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for its end; exit 1 when it failed.")
     ] = False,
@@ -65,7 +62,7 @@ def run(
     from flow_cli.texts import given
 
     printer = Output(output)
-    wish = Wish(dag, date, interval, run_id, given(conf) if conf is not None else None)
+    wish = Wish(dag, date, interval, run_id, given(conf))
     with opened(context) as deployment, Detaching(printer) as detaching:
         started = running.run(deployment, wish)
         made = started.found.run

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from flow_cli.bulk import carry_out
+from flow_cli.bulk import carry_out, named_runs, one_of
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagsArgument,
@@ -53,9 +54,7 @@ def cancel(
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: cancelling.cancel(
-                deployment, dag, which, only, dry_run=dry_run
-            ),
+            partial(cancelling.cancel, deployment, dag),
             CancelPage(),
             Which(run, start, end, where),
             yes=yes,
@@ -86,9 +85,7 @@ def pause(
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: holding.pause(
-                deployment, dag, which, only, dry_run=dry_run
-            ),
+            partial(holding.pause, deployment, dag),
             PausePage("pause"),
             Which(run, start, end, where),
             yes=yes or run is not None,
@@ -115,9 +112,7 @@ def resume(
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: holding.resume(
-                deployment, dag, which, only, dry_run=dry_run
-            ),
+            partial(holding.resume, deployment, dag),
             PausePage("resume"),
             Which(run, start, end, where),
             yes=yes or run is not None,
@@ -149,22 +144,17 @@ def mark(
     failed: what runs is stopped and marked failed, what has not begun is skipped.
     """
     from flow.ops import run_marks
-    from flow.ops.run_ranges import Which
     from flow.states import RunState
     from flow_cli.run_pages import MarkPage
-    from flow_cli.words import one_of, run_and_rest
 
-    in_range = any(one is not None for one in (start, end, where))
-    run, (verdict,) = run_and_rest(words, ("success|failed",), in_range=in_range)
+    which, (verdict,) = named_runs(words, ("success|failed",), start, end, where)
     state = RunState(one_of(verdict, Verdict))
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: run_marks.mark(
-                deployment, dag, which, state, only, dry_run=dry_run
-            ),
+            partial(run_marks.mark, deployment, dag, state=state),
             MarkPage(),
-            Which(run, start, end, where),
+            which,
             yes=yes,
             dry_run=dry_run,
         )
@@ -193,9 +183,7 @@ def delete(
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: deleting.delete(
-                deployment, dag, which, only, dry_run=dry_run
-            ),
+            partial(deleting.delete, deployment, dag),
             DeletePage(),
             Which(run, start, end, where),
             yes=yes,

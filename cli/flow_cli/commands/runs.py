@@ -13,6 +13,7 @@ from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
     AllOption,
+    AnyDagArgument,
     DagArgument,
     FromOption,
     LimitOption,
@@ -65,9 +66,7 @@ class Type(StrEnum):
 )
 def list_(
     context: typer.Context,
-    dag: Annotated[
-        str | None, typer.Argument(metavar="DAG", help="Id of the DAG; by default all DAGs.")
-    ] = None,
+    dag: AnyDagArgument = None,
     state: Annotated[State | None, typer.Option("--state", help="In this state.")] = None,
     run_type: Annotated[Type | None, typer.Option("--type", help="Made by this.")] = None,
     start: FromOption = None,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import Annotated
 
 import typer
 
-from flow_cli.bulk import carry_out
+from flow_cli.bulk import carry_out, named_runs, one_of
 from flow_cli.opening import opened
 from flow_cli.options import (
     DagsArgument,
@@ -20,9 +21,6 @@ from flow_cli.options import (
 )
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _WORDS_HELP = (
     "The run (latest, a run id, or a date), unless --from or --where names several; and tasks: "
@@ -60,23 +58,19 @@ def mark(
     A running task is stopped. A run that has ended is judged anew.
     """
     from flow.ops import marks
-    from flow.ops.run_ranges import Which
     from flow.states import TaskState
     from flow_cli.task_pages import MarkPage
-    from flow_cli.words import one_of, run_and_rest
 
-    run, (selection, verdict) = run_and_rest(
-        words, ("TASK", "success|failed|skipped"), in_range=_in_range(start, end, where)
+    which, (selection, verdict) = named_runs(
+        words, ("TASK", "success|failed|skipped"), start, end, where
     )
     state = TaskState(one_of(verdict, Verdict))
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: marks.mark(
-                deployment, dag, which, selection, state, only, dry_run=dry_run
-            ),
+            partial(marks.mark, deployment, dag, selection=selection, state=state),
             MarkPage(),
-            Which(run, start, end, where),
+            which,
             yes=yes,
             dry_run=dry_run,
         )
@@ -99,19 +93,16 @@ def hold(
     does not need them.
     """
     from flow.ops import holding
-    from flow.ops.run_ranges import Which
     from flow_cli.task_pages import HoldPage
 
-    run, (selection,) = _run_and_task(words, start, end, where)
+    which, (selection,) = named_runs(words, ("TASK",), start, end, where)
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: holding.hold(
-                deployment, dag, which, selection, only, dry_run=dry_run
-            ),
+            partial(holding.hold, deployment, dag, selection=selection),
             HoldPage("hold"),
-            Which(run, start, end, where),
-            yes=yes or run is not None,
+            which,
+            yes=yes or which.reference is not None,
             dry_run=dry_run,
         )
 
@@ -129,33 +120,18 @@ def release(
 ) -> None:
     """Let held tasks start."""
     from flow.ops import holding
-    from flow.ops.run_ranges import Which
     from flow_cli.task_pages import HoldPage
 
-    run, (selection,) = _run_and_task(words, start, end, where)
+    which, (selection,) = named_runs(words, ("TASK",), start, end, where)
     with opened(context) as deployment:
         carry_out(
             Output(output),
-            lambda which, only, *, dry_run: holding.release(
-                deployment, dag, which, selection, only, dry_run=dry_run
-            ),
+            partial(holding.release, deployment, dag, selection=selection),
             HoldPage("release"),
-            Which(run, start, end, where),
-            yes=yes or run is not None,
+            which,
+            yes=yes or which.reference is not None,
             dry_run=dry_run,
         )
-
-
-def _run_and_task(
-    words: Sequence[str], start: str | None, end: str | None, where: str | None
-) -> tuple[str | None, Sequence[str]]:
-    from flow_cli.words import run_and_rest
-
-    return run_and_rest(words, ("TASK",), in_range=_in_range(start, end, where))
-
-
-def _in_range(*choices: str | None) -> bool:
-    return any(one is not None for one in choices)
 
 
 _COMMANDS = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flow_cli.invocation import invocation
-from flow_cli.options import OutputOption
+from flow_cli.options import ConfOption, ConnectionsOption, OutputOption, VariablesOption
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 
@@ -45,20 +45,15 @@ def test(
     selection: Annotated[
         str | None,
         typer.Option(
-            "-t", metavar="SELECTION", help="Only these tasks: load, +load, load+, 'extract_*'."
+            "-t",
+            "--tasks",
+            metavar="SELECTION",
+            help="Only these: load, +load, load+, 'extract_*', with commas.",
         ),
     ] = None,
-    conf: Annotated[
-        str | None,
-        typer.Option("--conf", metavar="JSON|@FILE", help="JSON object that tasks can read."),
-    ] = None,
-    variables: Annotated[
-        list[str] | None, typer.Option("--var", metavar="KEY=VALUE", help="A variable.")
-    ] = None,
-    connections: Annotated[
-        list[str] | None,
-        typer.Option("--conn", metavar="ID=URI", help="A connection, as a URI or as JSON."),
-    ] = None,
+    conf: ConfOption = None,
+    variables: VariablesOption = None,
+    connections: ConnectionsOption = None,
     variables_file: Annotated[
         str | None,
         typer.Option("--vars", metavar="FILE", help="Variables, as flow vars export writes them."),
@@ -133,7 +128,7 @@ def test(
         target,
         date,
         selection,
-        given(conf) if conf is not None else None,
+        given(conf),
         variables or (),
         connections or (),
         read(variables_file) if variables_file is not None else None,

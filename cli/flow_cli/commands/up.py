@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from flow_cli.invocation import Invocation, invocation
+from flow_cli.invocation import invocation
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
 
@@ -54,7 +54,8 @@ def up(
         arguments += [] if dags is None else ["--dags", str(dags.resolve())]
         arguments += [] if slots is None else ["--slots", str(slots)]
         log = settings.logs.root / "flow-up.log"
-        machine.start_detached([*_globals(asked), "up", *arguments], log, settings.home, dsn)
+        command = [*asked.chosen.words, "up", *arguments]
+        machine.start_detached(command, log, settings.home, dsn)
         Output(Format.TEXT).message(f"Flow is up; its log is {log}. `flow down` stops it.")
         return
     team = members(
@@ -64,14 +65,4 @@ def up(
         work=[] if slots is None else ["--slots", str(slots)],
     )
     with machine.UpLock(settings.home):
-        supervise(team, prepare("up"), _globals(asked))
-
-
-def _globals(asked: Invocation) -> list[str]:
-    """The global options that this command line was given, for the roles."""
-    said = []
-    if asked.config_file is not None:
-        said += ["--config", str(asked.config_file.resolve())]
-    if asked.deployment is not None:
-        said += ["--deployment", asked.deployment]
-    return said
+        supervise(team, prepare("up"), asked.chosen.words)

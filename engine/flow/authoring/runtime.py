@@ -1,8 +1,9 @@
 """What user code may ask of the process that supervises it.
 
 User code runs without a database login: XComs, variables and connections come from its supervisor.
-`Runtime` is that conversation as an interface; `flow.process.line` speaks it over the job line.
-One process serves one job, so there is one runtime for the whole process, also for its threads.
+`Runtime` is that conversation as an interface; `flow.process.line_runtime` speaks it over the job
+line. One process serves one job, so there is one runtime for the whole process, also for its
+threads.
 """
 
 from __future__ import annotations

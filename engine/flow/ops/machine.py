@@ -1,4 +1,4 @@
-"""Everything on one machine: whether `flow up` runs here, and stopping it.
+"""Everything on one machine: whether `flow up` runs here, starting it, and stopping it.
 
 `flow up` holds a lock on `HOME/run/up.lock` as long as it lives; the file's text is its pid.
 """
@@ -15,11 +15,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from flow.errors import Conflict, FlowError
-from flow.store import processes
+from flow.store import locate, processes
 from flow.store.connect import connect
+
+if TYPE_CHECKING:
+    from flow.settings import Settings
 
 _ROLES: Final = ("parse", "schedule", "work")
 _LOOK_AGAIN: Final = 0.05
@@ -102,6 +105,30 @@ def start_detached(arguments: Sequence[str], log: Path, home: Path, dsn: str) ->
                     f"flow up ended at once (exit code {process.returncode})", f"see {log}"
                 )
             time.sleep(_LOOK_AGAIN)
+
+
+class Stopped(NamedTuple):
+    """What was stopped: `flow up` with its roles, and the embedded database."""
+
+    up: bool
+    database: bool
+
+
+def stop(settings: Settings, *, at_once: bool, timeout: float | None) -> Stopped:
+    """Stop what `flow up` has started, at most `timeout` seconds long; what does not run is fine.
+
+    `at_once` does not wait for tries that run. Raises `FlowError` when they still do after the
+    timeout; then the database goes on.
+    """
+    stopped = stop_up(settings.home, at_once=at_once, timeout=timeout)
+    if stopped is False:
+        raise FlowError("flow up still waits for running tries", "wait, or run `flow down --now`")
+    if settings.database.url is not None:
+        return Stopped(stopped is True, database=False)
+    server = locate.embedded(settings)
+    running = server.running()
+    server.stop()
+    return Stopped(stopped is True, database=running)
 
 
 def stop_up(home: Path, *, at_once: bool, timeout: float | None) -> bool | None:

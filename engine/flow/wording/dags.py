@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from flow.wording.cells import text_of
+from flow.wording.differences import short_hash
 from flow.wording.groups import INDENT, entered
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def describe(details: DagDetails) -> list[str]:
         ]
     lines += ["", "VERSIONS"]
     lines += [
-        f"  {version.number}  {_local(version.created_at, zone)}  graph {version.spec_hash[:12]}"
-        f"  code {version.code_hash[:12]}"
+        f"  {version.number}  {_local(version.created_at, zone)}"
+        f"  graph {short_hash(version.spec_hash)}  code {short_hash(version.code_hash)}"
         for version in details.versions
     ]
     if details.error:

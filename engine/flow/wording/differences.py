@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     from flow.ops.dag_diff import Differences, FieldChange, TaskChanges
 
 MARGIN: Final = "  "
+_SHOWN_OF_HASH: Final = 12
+"""Characters that tell versions apart for people."""
 _WIDEST: Final = 76
 """Columns that a change may take on one line; every terminal has some more."""
+
+
+def short_hash(whole: str) -> str:
+    """The beginning of a hash, for people."""
+    return whole[:_SHOWN_OF_HASH]
 
 
 def differences(found: Differences) -> Iterator[str]:

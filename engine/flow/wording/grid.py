@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from flow.wording.cells import duration_text
+from flow.wording.moments import seconds_between
 
 if TYPE_CHECKING:
     from flow.store.read.grid import GridRun
@@ -37,10 +38,8 @@ def date_parts(dates: Sequence[datetime]) -> list[str]:
 
 
 def seconds(run: GridRun) -> float | None:
-    """How long a run took; None while it has not ended."""
-    if run.started_at is None or run.ended_at is None:
-        return None
-    return (run.ended_at - run.started_at).total_seconds()
+    """How long a run took, in seconds; None while it has not ended."""
+    return seconds_between(run.started_at, run.ended_at)
 
 
 def longest(runs: Sequence[GridRun]) -> str:

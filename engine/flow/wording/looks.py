@@ -54,8 +54,13 @@ def style_of(state: str) -> str:
 
 def can_write_symbols(encoding: str | None) -> bool:
     """Whether every symbol of a state exists in the encoding of a stream."""
+    return can_write("".join(look.symbol for look in LOOKS.values()), encoding or "ascii")
+
+
+def can_write(text: str, encoding: str) -> bool:
+    """Whether a text exists in an encoding; nothing does in one that is not known."""
     try:
-        "".join(look.symbol for look in LOOKS.values()).encode(encoding or "ascii")
+        text.encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -19,6 +19,11 @@ def length(seconds: float) -> str:
     return "0 s"
 
 
+def seconds_between(start: datetime | None, end: datetime | None) -> float | None:
+    """How long something took, in seconds; None while it has not ended."""
+    return None if start is None or end is None else (end - start).total_seconds()
+
+
 def ago(moment: datetime | None, now: datetime) -> str:
     """How long ago something was; "" if it never was."""
     if moment is None:

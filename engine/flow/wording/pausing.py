@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from flow.wording.cells import text_of
+from flow.wording.cells import counted, text_of
 
 if TYPE_CHECKING:
     from flow.ops.pausing import Unpaused
@@ -23,8 +23,7 @@ def consequences(one: Unpaused) -> list[str]:
         first = text_of(one.first_start.astimezone(zone))
         lines.append(f"  now: {count} {runs} created, from the interval that starts at {first}")
     if one.queued:
-        runs = "run" if one.queued == 1 else "runs"
-        lines.append(f"  now: {one.queued} queued {runs} may start")
+        lines.append(f"  now: {counted(one.queued, 'queued run')} may start")
     if one.next_run_at is not None and one.next_start is not None:
         at, start = (text_of(m.astimezone(zone)) for m in (one.next_run_at, one.next_start))
         lines.append(f"  next: at {at}, for the interval that starts at {start}")
