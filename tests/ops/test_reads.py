@@ -14,6 +14,7 @@ from flow.ops import (
     dag_warnings,
     dags,
     grid,
+    paging,
     pools,
     references,
     running,
@@ -158,7 +159,7 @@ def test_dags_are_filtered(world: World) -> None:
     world.finish({"load": TaskState.FAILED})
 
     def listed(**filters: Any) -> list[str]:
-        return [dag.dag_id for dag in dags.page(world.deployment, limit=100, **filters).rows]
+        return [dag.dag_id for dag in dags.page(world.deployment, dags.Filter(**filters), 100).rows]
 
     assert listed() == ["one", "two"]
     assert listed(paused=True) == ["two"]
@@ -175,7 +176,7 @@ def test_runs_are_filtered_newest_first(world: World) -> None:
         run(world, date=f"2026-07-0{day}")
 
     def listed(**filters: Any) -> list[str]:
-        page_ = runs.page(world.deployment, dag_id="sales", limit=100, **filters)
+        page_ = runs.page(world.deployment, runs.Asked("sales", **filters), 100)
         return [one.data_interval_start.astimezone(UTC).isoformat()[:10] for one in page_.rows]
 
     assert listed() == ["2026-07-08", "2026-07-07", "2026-07-06"]  # midnight in Zurich
@@ -183,6 +184,25 @@ def test_runs_are_filtered_newest_first(world: World) -> None:
     assert listed(end="2026-07-08T00:00") == ["2026-07-07", "2026-07-06"]
     assert listed(state="failed") == []
     assert len(listed(state="queued", run_type="manual")) == 3
+
+
+def test_all_rows_are_read_a_page_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "PAGE", 2)
+    for dag_id in ("one", "two", "three", "four"):
+        world.define(dag_id, schedule="@daily", paused=dag_id == "two", file=f"/dags/{dag_id}.py")
+    for day in (9, 7, 8):
+        run(world, "four", date=f"2026-07-0{day}")
+        run(world, "one", date=f"2026-07-0{day}")
+    for wanted in (dags.ALL, dags.Filter(paused=False), dags.Filter(owner="nobody")):
+        assert list(dags.every(world.deployment, wanted)) == (
+            dags.page(world.deployment, wanted).rows
+        )
+    for asked in (runs.ALL, runs.Asked("one"), runs.Asked(start="2026-07-08", state="queued")):
+        rows = runs.page(world.deployment, asked).rows
+        assert len(rows) > 2
+        assert list(runs.every(world.deployment, asked)) == rows
+    with pytest.raises(NotFound):
+        list(runs.every(world.deployment, runs.Asked("nope")))
 
 
 def test_a_long_list_is_counted_only_so_far(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

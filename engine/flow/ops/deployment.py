@@ -12,7 +12,14 @@ import psycopg
 from flow.errors import DatabaseError
 from flow.store import audit, locate, migrate
 from flow.store.audit import Entry, Facts
-from flow.store.connect import STATEMENT_TIMEOUT, Conn, connect, snapshot, transaction
+from flow.store.connect import (
+    IDLE_TIMEOUT,
+    STATEMENT_TIMEOUT,
+    Conn,
+    connect,
+    snapshot,
+    transaction,
+)
 from flow.store.notify import Notifier
 
 if TYPE_CHECKING:
@@ -59,9 +66,16 @@ class Deployment:
                 return  # the change is committed, and everybody polls anyway
 
     @contextmanager
-    def snapshot(self, statement_timeout: float = STATEMENT_TIMEOUT) -> Iterator[None]:
-        """Several reads of one moment. Nothing can be changed in it. The timeout is in seconds."""
-        with snapshot(self.conn, "ops.read", statement_timeout=statement_timeout):
+    def snapshot(
+        self, statement_timeout: float = STATEMENT_TIMEOUT, idle_timeout: float = IDLE_TIMEOUT
+    ) -> Iterator[None]:
+        """Several reads of one moment. Nothing can be changed in it. Timeouts are in seconds."""
+        with snapshot(
+            self.conn,
+            "ops.read",
+            statement_timeout=statement_timeout,
+            idle_timeout=idle_timeout,
+        ):
             yield
 
 

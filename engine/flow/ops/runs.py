@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from flow.ops.deployment import Deployment
+from flow.ops.paging import in_pages
 from flow.ops.references import find_dag, find_run, find_run_and_graph
 from flow.ops.run_ranges import bounds
 from flow.states import TaskState
 from flow.store import clock
 from flow.store.read import runs, tasks
 from flow.store.read.page import Page
-from flow.store.read.runs import Filter, Run
+from flow.store.read.runs import Filter, ListedRun, Run
 from flow.timetables.zone import load_zone
+
+
+class Asked(NamedTuple):
+    """Which runs are meant. `start` and `end` are date arguments that select interval starts.
+
+    Both ends are included, a day as a whole. A date without an offset is in the DAG's time zone,
+    over all DAGs in the default one.
+    """
+
+    dag_id: str | None = None
+    state: str | None = None
+    run_type: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+
+ALL: Final = Asked()
 
 
 class RunDetails(NamedTuple):
@@ -29,29 +47,22 @@ class RunDetails(NamedTuple):
     tasks: dict[str, int]
 
 
-def page(
-    deployment: Deployment,
-    *,
-    dag_id: str | None = None,
-    state: str | None = None,
-    run_type: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    limit: int | None = None,
-) -> Page[Run]:
-    """Runs, newest first. `start` and `end` are date arguments that select interval starts.
+def page(deployment: Deployment, asked: Asked = ALL, limit: int | None = None) -> Page[Run]:
+    """Runs, newest first. Raises `NotFound` for a DAG that does not exist."""
+    with deployment.snapshot():
+        return runs.page(deployment.conn, _filter(deployment, asked), limit)
 
-    Both ends are included, a day as a whole. A date without an offset is in the DAG's time zone,
-    over all DAGs in the default one. Raises `NotFound` for a DAG that does not exist.
-    """
+
+def every(deployment: Deployment, asked: Asked) -> Iterator[Run]:
+    """All runs that `page` would have, read a page at a time. Raises what it does."""
     conn = deployment.conn
     with deployment.snapshot():
-        zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
-        if dag_id is not None:
-            zone = load_zone(find_dag(conn, dag_id).timezone)
-        now = clock.now(conn)
-        wanted = Filter(dag_id, state, run_type, *bounds(start, end, zone, now))
-        return runs.page(conn, wanted, limit)
+        wanted = _filter(deployment, asked)
+
+    def read(last: ListedRun | None, limit: int) -> list[ListedRun]:
+        return runs.behind(conn, wanted, last, limit)
+
+    return (listed.run for listed in in_pages(deployment, read))
 
 
 def reach(
@@ -80,3 +91,12 @@ def show(deployment: Deployment, dag_id: str, reference: str) -> RunDetails:
     order = {state.value: position for position, state in enumerate(TaskState)}
     in_order = dict(sorted(counts.items(), key=lambda item: order[item[0]]))
     return RunDetails(found.run, found.reason, found.paused, found.archived, in_order)
+
+
+def _filter(deployment: Deployment, asked: Asked) -> Filter:
+    conn = deployment.conn
+    zone: tzinfo = ZoneInfo(deployment.settings.dags.default_timezone)
+    if asked.dag_id is not None:
+        zone = load_zone(find_dag(conn, asked.dag_id).timezone)
+    between = bounds(asked.start, asked.end, zone, clock.now(conn))
+    return Filter(asked.dag_id, asked.state, asked.run_type, *between)

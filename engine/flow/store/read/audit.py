@@ -48,18 +48,34 @@ _CONDITIONS: Final = {
 
 def page(conn: Conn, wanted: Wanted, limit: int | None) -> Page[AuditEntry]:
     """Entries, newest first."""
-    asked = {name: value for name, value in wanted._asdict().items() if value is not None}
-    conditions = " and ".join(_CONDITIONS[name] for name in asked) or "true"
-    rows = conn.execute(
-        f"select {_COLUMNS} from audit a where {conditions} order by a.audit_id desc "
-        "limit %(limit)s",
-        {**asked, "limit": limit},
-    )
-    listed = [AuditEntry._make(row) for row in rows]
+    listed = behind(conn, wanted, None, limit)
     if limit is None or len(listed) < limit:
         return Page(listed, Total(len(listed)))
+    conditions, asked = _matching(wanted)
     counted = conn.execute(
         f"select count(*) from (select from audit a where {conditions} limit {COUNTED + 1}) as c",
         asked,
     ).fetchone()
     return Page(listed, total(counted[0] if counted else 0))
+
+
+def behind(
+    conn: Conn, wanted: Wanted, last: AuditEntry | None, limit: int | None
+) -> list[AuditEntry]:
+    """The entries that are older than one; None: the newest ones."""
+    conditions, asked = _matching(wanted)
+    if last is not None:
+        conditions += " and a.audit_id < %(last)s"
+        asked["last"] = last.audit_id
+    rows = conn.execute(
+        f"select {_COLUMNS} from audit a where {conditions} order by a.audit_id desc "
+        "limit %(limit)s",
+        {**asked, "limit": limit},
+    )
+    return [AuditEntry._make(row) for row in rows]
+
+
+def _matching(wanted: Wanted) -> tuple[str, dict[str, Any]]:
+    """The condition for entries like this, and the values in it."""
+    asked = {name: value for name, value in wanted._asdict().items() if value is not None}
+    return " and ".join(_CONDITIONS[name] for name in asked) or "true", asked
