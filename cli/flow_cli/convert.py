@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from typer._click.core import Parameter
 
 Read = Callable[[Any], object]
+LARGEST = 2**31 - 1
+"""The largest whole number that a column holds; none of Flow's comes near it."""
 PATH_CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
 
 
@@ -91,6 +93,8 @@ def _number(kind: Callable[[Any], float], least: float | None, most: float | Non
             raise ValueError(f"{value} is less than {least}")
         if most is not None and number > most:
             raise ValueError(f"{value} is more than {most}")
+        if isinstance(number, int) and abs(number) > LARGEST:
+            raise ValueError(f"{value} is a larger number than Flow can keep")
         return number
 
     return read

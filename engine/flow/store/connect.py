@@ -200,13 +200,18 @@ def connect(dsn: str, *, name: str, patience: float = STATEMENT_TIMEOUT) -> Conn
             tcp_user_timeout=15_000,
         )
     except psycopg.OperationalError as error:
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
         raise DatabaseUnreachable(
-            f"the database cannot be reached: {reason}",
+            f"the database cannot be reached: {_why(error)}",
             "start it with `flow up`, or point FLOW_DATABASE_URL at a running PostgreSQL",
         ) from error
     conn.patience = patience
     return conn
+
+
+def _why(error: psycopg.OperationalError) -> str:
+    """The last thing that was tried, and failed; libpq adds questions below it, further right."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line[0].isspace()]
+    return lines[-1].strip() if lines else "no answer"
 
 
 @dataclass(slots=True)
