@@ -11,6 +11,8 @@ import pytest
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
 from flow.ops import (
+    cancelling,
+    clearing,
     dag_warnings,
     dags,
     grid,
@@ -24,6 +26,7 @@ from flow.ops import (
     xcoms,
 )
 from flow.ops.next_runs import next_runs
+from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import dag_files
@@ -147,6 +150,17 @@ def test_the_grid_has_a_line_for_each_task_and_a_column_for_each_run(world: Worl
         ("c", [None, "none"]),
     ]
     assert len(grid.show(world.deployment, "sales", 1).runs) == 1
+
+
+def test_an_empty_condition_is_no_condition_for_every_run(world: World) -> None:
+    world.define("sales", paused=True)
+    run(world)
+    for act in (
+        lambda: cancelling.cancel(world.deployment, "sales", Which(where="")),
+        lambda: clearing.clear(world.deployment, clearing.Wish("sales", Which(where=" "))),
+    ):
+        with pytest.raises(UsageError, match="a field is missing"):
+            act()
 
 
 # ── lists ────────────────────────────────────────────────────────────────────────────────────────

@@ -115,7 +115,7 @@ def _scope(conn: Conn, wish: Wish) -> _Scope:
                 f"see `flow dags show {dag.dag_id}`",
             )
     conditions = {}
-    if wish.which.where:
+    if wish.which.where is not None:
         now = clock.now(conn)
         conditions = {
             dag.dag_id: read_condition(wish.which.where, load_zone(dag.timezone), now)
