@@ -10,6 +10,7 @@ and the test that looks for pydantic among the imported modules would say so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -89,6 +90,8 @@ def _number(kind: Callable[[Any], float], least: float | None, most: float | Non
             number = kind(value)
         except ValueError as error:
             raise ValueError(f"{value!r} is not a number") from error
+        if isinstance(number, float) and not math.isfinite(number):
+            raise ValueError(f"{value!r} is not a number")
         if least is not None and number < least:
             raise ValueError(f"{value} is less than {least}")
         if most is not None and number > most:

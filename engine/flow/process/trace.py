@@ -66,7 +66,9 @@ def user_traceback(error: BaseException) -> str:
     are what there is to see, unless it explains itself.
     """
     summary = traceback.TracebackException.from_exception(error)
-    explained = isinstance(error, (FlowError, SyntaxError, CommandFailed))
+    explained = isinstance(error, (FlowError, SyntaxError, CommandFailed)) or (
+        isinstance(error, OSError) and error.filename is not None
+    )
     for part in _chain(summary):
         kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
         if kept or (explained and part is summary):

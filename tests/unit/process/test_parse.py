@@ -147,6 +147,12 @@ def test_a_name_that_is_elsewhere_is_told_with_its_place(
     assert f"; {instead}" in (parsed.error or "")
 
 
+def test_a_file_that_cannot_be_opened_is_told_without_flows_own_lines(root: Path) -> None:
+    job = ParseJob(file=str(root / "inner"), root=str(root))
+    (parsed,) = run(run_parse, job, root.parent / "log").reports
+    assert parsed.traceback == f"IsADirectoryError: [Errno 21] Is a directory: '{root / 'inner'}'"
+
+
 def test_an_error_in_a_helper_names_the_users_lines(root: Path) -> None:
     (root / "helper.py").write_text("\n1 / 0\n")
     parsed, _ = parse(root, TWO)
