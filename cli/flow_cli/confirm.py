@@ -16,7 +16,7 @@ def confirm(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(
             "this needs an answer, and there is no terminal to ask on",
             "Add --yes to do it, or --dry-run to see what it would touch.",

@@ -10,6 +10,7 @@ and the test that looks for pydantic among the imported modules would say so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from typer._click.core import Parameter
 
 Read = Callable[[Any], object]
+LARGEST = 2**31 - 1
+"""The largest whole number that a column holds; none of Flow's comes near it."""
 PATH_CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
 
 
@@ -87,10 +90,14 @@ def _number(kind: Callable[[Any], float], least: float | None, most: float | Non
             number = kind(value)
         except ValueError as error:
             raise ValueError(f"{value!r} is not a number") from error
+        if isinstance(number, float) and not math.isfinite(number):
+            raise ValueError(f"{value!r} is not a number")
         if least is not None and number < least:
             raise ValueError(f"{value} is less than {least}")
         if most is not None and number > most:
             raise ValueError(f"{value} is more than {most}")
+        if isinstance(number, int) and abs(number) > LARGEST:
+            raise ValueError(f"{value} is a larger number than Flow can keep")
         return number
 
     return read

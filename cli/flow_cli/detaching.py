@@ -1,4 +1,7 @@
-"""Ctrl-C of a command that starts something and then looks on: it only stops looking."""
+"""Ctrl-C of a command that starts something and then looks on: it only stops looking.
+
+So does the loss of the database, which ends the command and not what it has started.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import signal
 from types import FrameType, TracebackType
 from typing import Self
 
+from flow.errors import DatabaseError
 from flow_cli.output import Output
 
 
@@ -40,8 +44,12 @@ class Detaching:
         traceback: TracebackType | None,
     ) -> None:
         self._restore()
-        if kind is KeyboardInterrupt and self._told is not None:
+        if self._told is None:
+            return
+        if kind is KeyboardInterrupt:
             self._printer.message(self._told)
+        elif error is not None and isinstance(lost := _lost(error), DatabaseError):
+            raise DatabaseError(lost.message, self._told) from error
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._interrupted = True
@@ -49,3 +57,9 @@ class Detaching:
 
     def _restore(self) -> None:
         signal.signal(signal.SIGINT, self._before)
+
+
+def _lost(error: BaseException) -> Exception | None:
+    from flow.ops.deployment import refusal  # whoever waits has a deployment, and so the driver
+
+    return refusal(error)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sys
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import typer
 
@@ -13,6 +14,16 @@ from flow_cli import exits
 from flow_cli.usage import hint_of
 
 SEE_DEBUG = "Run it again with --debug to see the traceback."
+_FULL: Final = "Make room there, then run it again."
+_MENDS: Final = {
+    errno.EACCES: "Run it as a user who may, or name another place.",
+    errno.EPERM: "Run it as a user who may, or name another place.",
+    errno.EROFS: "Name another place; that of Flow's own files is FLOW_HOME.",
+    errno.ENOTDIR: "Name another place; that of Flow's own files is FLOW_HOME.",
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+}
+"""What to do about errors of the operating system of which more is known than their name."""
 
 
 class Failure(NamedTuple):
@@ -37,7 +48,7 @@ def failure_of(error: BaseException) -> Failure:
         return Failure("usage", "the command line is not UTF-8 text", "", exits.USAGE)
     if isinstance(error, OSError) and error.strerror:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        return Failure("system", what, SEE_DEBUG, exits.FAILED)
+        return Failure("system", what, _MENDS.get(error.errno or 0, SEE_DEBUG), exits.FAILED)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Failure("bug", f"Flow has a bug: {what}", SEE_DEBUG, exits.FAILED)
 

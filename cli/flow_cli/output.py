@@ -57,6 +57,10 @@ class Output:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
 
+    def streams(self, every: bool) -> bool:
+        """Whether a list may be printed while it is read: `every` row, each for itself."""
+        return every and self.format is Format.JSONL
+
     def table(
         self, rows: Iterable[Row], columns: Sequence[Column], noun: str, total: int | None = None
     ) -> None:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from flow_cli import exits, usage
+from flow.errors import UsageError
+from flow_cli import exits, synonyms, usage
 from flow_cli.convert import with_own_converters
 
 if TYPE_CHECKING:
@@ -113,6 +114,17 @@ class Group(TyperGroup):
             typer.echo(ctx.get_help(), nl=not _drawn())
             raise typer.Exit(exits.USAGE)
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, AnyCommand | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except typer.TyperException as error:
+            meant = synonyms.command(ctx.command_path, args[0])
+            if meant is None:
+                raise
+            raise UsageError(f"No such command {args[0]!r}.", meant) from error
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         if _drawn():

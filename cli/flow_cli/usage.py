@@ -11,6 +11,7 @@ import typer
 
 from flow.dates import looks_like_date
 from flow.errors import UsageError
+from flow_cli import synonyms
 
 if TYPE_CHECKING:
     # Typer carries a Click of its own, which is not the `click` package.
@@ -50,6 +51,8 @@ def hint_of(error: typer.TyperException) -> str:
     if _DATE_AS_OPTION.match(option):
         behind = "--from, or at the end behind --" if "--from" in _options(context) else "--"
         return f"A date like {option}d goes behind {behind}"
+    if meant := synonyms.option(option, _options(context)):
+        return f"Write: {meant} (see: {context.command_path} --help)"
     # Only the error about a missing parameter knows what type of parameter it is.
     return _form(context) if hasattr(error, "param_type") else _see(context)
 
@@ -87,6 +90,10 @@ def _written(param: Any) -> str:
 def _place_of(context: Context, word: str) -> str | None:
     """The option that a word behind the arguments was probably meant for."""
     options = _options(context)
+    if "--uri" in options:
+        return f"A URI goes behind --uri: {context.command_path} … --uri {word}"
+    if "--key" in options:
+        return f"A key goes behind --key: {context.command_path} … --key {word}"
     if looks_like_date(word):
         if "--date" in options:
             return f"A date goes behind --date: {context.command_path} … --date {word}"

@@ -25,8 +25,9 @@ def test_yes_does_not_ask(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_a_terminal_it_is_refused(monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+@pytest.mark.parametrize("stdin", [io.StringIO("y\n"), None], ids=["a pipe", "closed"])
+def test_without_a_terminal_it_is_refused(monkeypatch, stdin):
+    monkeypatch.setattr("sys.stdin", stdin)
     with pytest.raises(UsageError) as caught:
         confirm("Delete it?", yes=False)
     assert caught.value.hint == "Add --yes to do it, or --dry-run to see what it would touch."

@@ -68,6 +68,8 @@ def test_defaults_are_kept():
         (["--count", "x"], "Invalid value for '--count': 'x' is not a number"),
         (["--count", "0"], "Invalid value for '--count': 0 is less than 1"),
         (["--count", "10"], "Invalid value for '--count': 10 is more than 9"),
+        (["--share", "nan"], "Invalid value for '--share': 'nan' is not a number"),
+        (["--share", "inf"], "Invalid value for '--share': 'inf' is not a number"),
         (["--colour", "green"], "Invalid value for '--colour': 'green' is none of: red, blue"),
         (["--tag", "green"], "Invalid value for '--tag': 'green' is none of: red, blue"),
     ],

@@ -42,6 +42,21 @@ WRONG = {
     ("clear", "sales", "latest", "load"): (
         "unexpected argument: load\nTasks go behind -t: flow clear … -t load\n"
     ),
+    ("dags", "trigger", "sales"): "No such command 'trigger'.\nWrite: flow run DAG\n",
+    ("backfill", "sales", "-s", "2026-10-09"): (
+        "No such option: -s\nWrite: --from (see: flow backfill --help)\n"
+    ),
+    ("xcom", "get", "sales", "latest", "load", "total"): (
+        "unexpected argument: total\nA key goes behind --key: flow xcom get … --key total\n"
+    ),
+    ("conns", "add", "shop", "postgresql://shop"): (
+        "unexpected argument: postgresql://shop\n"
+        "A URI goes behind --uri: flow conns add … --uri postgresql://shop\n"
+    ),
+    ("runs", "list", "--limit", "2147483648"): (
+        "Invalid value for '--limit': 2147483648 is a larger number than Flow can keep\n"
+        "See: flow runs list --help\n"
+    ),
     ("config", "show", "-o", "yaml"): (
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
         "See: flow config show --help\n"
@@ -179,7 +194,7 @@ def test_a_full_disk_is_told(environment, project):
             check=False,
         )
     assert ended.returncode == 1
-    assert ended.stderr.splitlines()[0] == "No space left on device"
+    assert ended.stderr == "No space left on device\nMake room there, then run it again.\n"
 
 
 def test_closed_output_is_no_error(environment, project):

@@ -144,7 +144,7 @@ def test_what_is_done_to_a_backfill_is_noted_under_its_dag(sales: World) -> None
     made = start(sales)
     backfills.pause(sales.deployment, made)
     backfills.cancel(sales.deployment, made)
-    noted = audit.page(sales.deployment, dag_id="sales").rows
+    noted = audit.page(sales.deployment, audit.Asked("sales")).rows
     own = [(one.verb, one.target) for one in noted if "backfill" in one.target]
     verbs = ("backfills.cancel", "backfills.pause", "backfill")
     assert own == [(verb, f"sales/backfill:{made}") for verb in verbs]
@@ -355,7 +355,7 @@ def test_a_cancelled_one_that_lets_runs_go_on_ends_in_the_audit_too(sales: World
     sales.schedule()
     backfills.cancel(sales.deployment, made, keep_running=True)
     finish(sales)
-    page = audit.page(sales.deployment, dag_id="sales")
+    page = audit.page(sales.deployment, audit.Asked("sales"))
     told = [(one.verb, one.after) for one in page.rows if one.target == f"sales/backfill:{made}"]
     assert told[:2] == [
         ("backfill", {"state": "cancelled", "ended": True}),

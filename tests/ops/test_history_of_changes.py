@@ -9,11 +9,12 @@ from itertools import islice
 import pytest
 
 from flow.errors import NotFound
-from flow.ops import audit, cancelling, clearing, events, pausing, pools, running
+from flow.ops import audit, cancelling, clearing, events, paging, pausing, pools, running
 from flow.ops.events import Asked
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
+from flow.store import connect
 from operations_world import World
 
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -41,21 +42,35 @@ class TestAudit:
         for dag_id in ("sales", "sales_eu", "sales-2"):
             start(world, dag_id)
         pools.set_(world.deployment, "sales", 3)
-        targets = [one.target for one in audit.page(world.deployment, dag_id="sales").rows]
+        targets = [one.target for one in audit.page(world.deployment, audit.Asked("sales")).rows]
         assert targets == ["sales/it"]
         with pytest.raises(NotFound):
-            audit.page(world.deployment, dag_id="nope")
+            audit.page(world.deployment, audit.Asked("nope"))
 
     def test_by_whom_and_since_when(self, world: World) -> None:
         start(world)
         start(world, "other")
         world.rows("update audit set os_user = 'anna', at = at - interval '2 days'"
                    " where target = 'other/it' returning 1")  # fmt: skip
-        page = audit.page(world.deployment, who="anna")
+        page = audit.page(world.deployment, audit.Asked(who="anna"))
         assert [one.target for one in page.rows] == ["other/it"]
-        assert [o.target for o in audit.page(world.deployment, since="-1d").rows] == ["sales/it"]
+        assert [o.target for o in audit.page(world.deployment, audit.Asked(since="-1d")).rows] == [
+            "sales/it"
+        ]
         assert len(audit.page(world.deployment, limit=1).rows) == 1
         assert audit.page(world.deployment, limit=1).total.counted == 2
+
+    def test_all_are_read_a_page_at_a_time(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(paging, "PAGE", 2)
+        for dag_id in ("sales", "other", "third"):
+            start(world, dag_id)
+        pausing.pause(world.deployment, ["sales"])
+        for asked in (audit.ALL, audit.Asked("sales")):
+            rows = audit.page(world.deployment, asked).rows
+            assert len(rows) >= 2
+            assert list(audit.every(world.deployment, asked)) == rows
 
 
 class TestEvents:
@@ -104,6 +119,20 @@ class TestEvents:
         world.rows("update run set queued_at = queued_at - interval '2 hours' returning 1")
         assert not any(one.kind == "run_queued" for one in events.recent(world.deployment, Asked()))
         assert len(events.recent(world.deployment, Asked(limit=2))) == 2
+
+    def test_all_are_read_a_few_at_a_time(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connect, "FETCHED", 2)
+        for dag_id in ("sales", "other"):
+            start(world, dag_id)
+        cancelling.cancel(world.deployment, "other", Which("it"))
+        told = events.recent(world.deployment, Asked())
+        assert len(told) > 4
+        assert list(events.every(world.deployment, Asked())) == told
+        assert list(events.every(world.deployment, Asked("sales", "it"))) == (
+            events.recent(world.deployment, Asked("sales", "it"))
+        )
 
     def test_what_is_committed_late_is_told_once(self, world: World) -> None:
         start(world)

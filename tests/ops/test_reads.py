@@ -11,9 +11,12 @@ import pytest
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
 from flow.ops import (
+    cancelling,
+    clearing,
     dag_warnings,
     dags,
     grid,
+    paging,
     pools,
     references,
     running,
@@ -23,6 +26,7 @@ from flow.ops import (
     xcoms,
 )
 from flow.ops.next_runs import next_runs
+from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import dag_files
@@ -148,6 +152,17 @@ def test_the_grid_has_a_line_for_each_task_and_a_column_for_each_run(world: Worl
     assert len(grid.show(world.deployment, "sales", 1).runs) == 1
 
 
+def test_an_empty_condition_is_no_condition_for_every_run(world: World) -> None:
+    world.define("sales", paused=True)
+    run(world)
+    for act in (
+        lambda: cancelling.cancel(world.deployment, "sales", Which(where="")),
+        lambda: clearing.clear(world.deployment, clearing.Wish("sales", Which(where=" "))),
+    ):
+        with pytest.raises(UsageError, match="a field is missing"):
+            act()
+
+
 # ── lists ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -158,7 +173,7 @@ def test_dags_are_filtered(world: World) -> None:
     world.finish({"load": TaskState.FAILED})
 
     def listed(**filters: Any) -> list[str]:
-        return [dag.dag_id for dag in dags.page(world.deployment, limit=100, **filters).rows]
+        return [dag.dag_id for dag in dags.page(world.deployment, dags.Filter(**filters), 100).rows]
 
     assert listed() == ["one", "two"]
     assert listed(paused=True) == ["two"]
@@ -175,7 +190,7 @@ def test_runs_are_filtered_newest_first(world: World) -> None:
         run(world, date=f"2026-07-0{day}")
 
     def listed(**filters: Any) -> list[str]:
-        page_ = runs.page(world.deployment, dag_id="sales", limit=100, **filters)
+        page_ = runs.page(world.deployment, runs.Asked("sales", **filters), 100)
         return [one.data_interval_start.astimezone(UTC).isoformat()[:10] for one in page_.rows]
 
     assert listed() == ["2026-07-08", "2026-07-07", "2026-07-06"]  # midnight in Zurich
@@ -183,6 +198,25 @@ def test_runs_are_filtered_newest_first(world: World) -> None:
     assert listed(end="2026-07-08T00:00") == ["2026-07-07", "2026-07-06"]
     assert listed(state="failed") == []
     assert len(listed(state="queued", run_type="manual")) == 3
+
+
+def test_all_rows_are_read_a_page_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "PAGE", 2)
+    for dag_id in ("one", "two", "three", "four"):
+        world.define(dag_id, schedule="@daily", paused=dag_id == "two", file=f"/dags/{dag_id}.py")
+    for day in (9, 7, 8):
+        run(world, "four", date=f"2026-07-0{day}")
+        run(world, "one", date=f"2026-07-0{day}")
+    for wanted in (dags.ALL, dags.Filter(paused=False), dags.Filter(owner="nobody")):
+        assert list(dags.every(world.deployment, wanted)) == (
+            dags.page(world.deployment, wanted).rows
+        )
+    for asked in (runs.ALL, runs.Asked("one"), runs.Asked(start="2026-07-08", state="queued")):
+        rows = runs.page(world.deployment, asked).rows
+        assert len(rows) > 2
+        assert list(runs.every(world.deployment, asked)) == rows
+    with pytest.raises(NotFound):
+        list(runs.every(world.deployment, runs.Asked("nope")))
 
 
 def test_a_long_list_is_counted_only_so_far(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

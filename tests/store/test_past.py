@@ -104,6 +104,22 @@ def test_a_failure_blocks_until_somebody_repairs_it(world: World):
     assert [day(one) for one in world.claim()] == [1]
 
 
+def test_a_run_that_succeeded_may_keep_the_next_one_waiting(world: World):
+    scheduler = chain(
+        world,
+        task("a", depends_on_past=True),
+        task("end", "a", trigger_rule="all_done"),
+        runs=2,
+    )
+    for end in (T.FAILED, T.SUCCESS):
+        [one] = world.claim()
+        world.report(one, end)
+        drain(scheduler)
+    assert world.claim() == []
+    assert world.runs("d") == ["success", "running"]
+    world.check()
+
+
 def test_a_run_that_nobody_woke_is_found_by_the_invariants(world: World):
     scheduler = chain(world, task("a", depends_on_past=True), runs=2)
     [one] = world.claim()

@@ -61,11 +61,13 @@ def audit(
     """
     from flow.ops import audit as operation
 
-    with opened(context) as deployment:
-        page = operation.page(
-            deployment, dag_id=dag, who=who, since=since, limit=row_limit(limit, every)
-        )
     printer = Output(output)
+    asked = operation.Asked(dag, who, since)
+    with opened(context) as deployment:
+        if printer.streams(every):
+            printer.table(map(row_of, operation.every(deployment, asked)), COLUMNS, "entries")
+            return
+        page = operation.page(deployment, asked, row_limit(limit, every))
     rows = [row_of(entry) for entry in page.rows]
     if printer.format is Format.TEXT:
         rows = [_for_people(entry) for entry in page.rows]

@@ -85,16 +85,14 @@ def list_(
     """List the DAGs."""
     from flow.ops import dags
 
+    printer = Output(output)
+    wanted = dags.Filter(tag or (), owner, paused, failed)
     with opened(context) as deployment:
-        page = dags.page(
-            deployment,
-            tags=tag or (),
-            owner=owner,
-            paused=paused,
-            failed=failed,
-            limit=row_limit(limit, every),
-        )
-    print_page(Output(output), page, [row_of(dag) for dag in page.rows], COLUMNS, "DAGs")
+        if printer.streams(every):
+            printer.table(map(row_of, dags.every(deployment, wanted)), COLUMNS, "DAGs")
+            return
+        page = dags.page(deployment, wanted, row_limit(limit, every))
+    print_page(printer, page, [row_of(dag) for dag in page.rows], COLUMNS, "DAGs")
 
 
 @app.command(cls=Command, epilog=examples("flow dags show sales", "flow dags show sales -o json"))

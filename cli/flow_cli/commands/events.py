@@ -66,13 +66,15 @@ def events(
     printer = Output(output)
     asked = operation.Asked(dag, run, since, row_limit(limit, every))
     with opened(context) as deployment:
-        if not follow:
+        if every and not follow and output is not Format.JSON:
+            _print(printer, operation.every(deployment, asked))
+        elif not follow:
             found = operation.recent(deployment, asked)
             _print(printer, found)
             if len(found) == asked.limit:
                 printer.message(f"the newest {len(found)}; --all shows every one")
-            return
-        _print(printer, operation.follow(deployment, asked))
+        else:
+            _print(printer, operation.follow(deployment, asked))
 
 
 def _print(printer: Output, events: Iterable[Event]) -> None:

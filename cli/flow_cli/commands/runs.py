@@ -78,17 +78,19 @@ def list_(
     """List runs, newest first. Both ends of --from and --to are included, a day as a whole."""
     from flow.ops import runs
 
-    with opened(context) as deployment:
-        page = runs.page(
-            deployment,
-            dag_id=dag,
-            state=state.value if state else None,
-            run_type=run_type.value if run_type else None,
-            start=start,
-            end=end,
-            limit=row_limit(limit, every),
-        )
     printer = Output(output)
+    asked = runs.Asked(
+        dag,
+        state.value if state else None,
+        run_type.value if run_type else None,
+        start,
+        end,
+    )
+    with opened(context) as deployment:
+        if printer.streams(every):
+            printer.table(map(row_of, runs.every(deployment, asked)), COLUMNS, "runs")
+            return
+        page = runs.page(deployment, asked, row_limit(limit, every))
     rows = [row_of(run) for run in page.rows]
     if printer.format is Format.TEXT:
         rows = [with_duration(row) for row in rows]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
 from flow.dates import parse_date
 from flow.ops.deployment import Deployment
+from flow.ops.paging import in_pages
 from flow.ops.references import zone_of
 from flow.store import clock
 from flow.store.read import audit
@@ -11,21 +15,42 @@ from flow.store.read.audit import AuditEntry, Wanted
 from flow.store.read.page import Page
 
 
-def page(
-    deployment: Deployment,
-    *,
-    dag_id: str | None = None,
-    who: str | None = None,
-    since: str | None = None,
-    limit: int | None = None,
-) -> Page[AuditEntry]:
-    """Entries, newest first. `since` is a date argument, in the DAG's zone or the default one.
+class Asked(NamedTuple):
+    """Which entries are meant. `since` is a date argument, in the DAG's zone or the default one.
 
-    `who` is a user of the operating system or a role of the database. Raises `NotFound` for a DAG
-    that does not exist.
+    `who` is a user of the operating system or a role of the database.
     """
+
+    dag_id: str | None = None
+    who: str | None = None
+    since: str | None = None
+
+
+ALL: Final = Asked()
+
+
+def page(deployment: Deployment, asked: Asked = ALL, limit: int | None = None) -> Page[AuditEntry]:
+    """Entries, newest first. Raises `NotFound` for a DAG that does not exist."""
+    with deployment.snapshot():
+        return audit.page(deployment.conn, _wanted(deployment, asked), limit)
+
+
+def every(deployment: Deployment, asked: Asked) -> Iterator[AuditEntry]:
+    """All entries that `page` would have, read a page at a time. Raises what it does."""
     conn = deployment.conn
     with deployment.snapshot():
-        zone = zone_of(conn, dag_id, deployment.settings.dags.default_timezone)
-        start = parse_date(since, zone, clock.now(conn)).start if since is not None else None
-        return audit.page(conn, Wanted(dag_id, who, start), limit)
+        wanted = _wanted(deployment, asked)
+
+    def read(last: AuditEntry | None, limit: int) -> list[AuditEntry]:
+        return audit.behind(conn, wanted, last, limit)
+
+    return in_pages(deployment, read)
+
+
+def _wanted(deployment: Deployment, asked: Asked) -> Wanted:
+    conn = deployment.conn
+    zone = zone_of(conn, asked.dag_id, deployment.settings.dags.default_timezone)
+    start = None
+    if asked.since is not None:
+        start = parse_date(asked.since, zone, clock.now(conn)).start
+    return Wanted(asked.dag_id, asked.who, start)

@@ -22,7 +22,7 @@ from flow.graph import DagSpec, Graph
 from flow.graph.plan import intervals
 from flow.states import RunState
 from flow.store.read.backfills import Durations, IntervalRun
-from flow.timetables import Custom, Interval, Never, Once
+from flow.timetables import Custom, Interval, Never, Once, latest_complete
 from flow.timetables.zone import as_utc, load_zone
 
 MOST: Final = 100_000
@@ -139,9 +139,22 @@ def find_intervals(
         raise UsageError(
             f"DAG {spec.dag_id!r} has no interval in that range that has ended"
             + (f"; {notes[-1]}" if isinstance(spec.timetable, Custom) else ""),
-            f"its intervals are listed by: flow dags next {spec.dag_id} --from DATE",
+            _where_intervals_are(spec, asked.now),
         )
     return found, notes
+
+
+def _where_intervals_are(spec: DagSpec, now: datetime) -> str:
+    """Which intervals could be filled: from the first one to the last one that has ended."""
+    listed = f"flow dags next {spec.dag_id} --from DATE"
+    first = next(intervals(spec, as_utc(spec.start_date)), None) if spec.start_date else None
+    last = latest_complete(spec.timetable, now, spec.start_date)
+    end = as_utc(spec.end_date) if spec.end_date else None
+    if first is None or last is None or last.start < first.start or (end and last.start > end):
+        return f"its intervals are listed by: {listed}"
+    zone = load_zone(spec.timezone)
+    starts = [one.start.astimezone(zone).isoformat() for one in (first, last)]
+    return f"those that have ended start from {starts[0]} to {starts[1]}; all of them: {listed}"
 
 
 def plan(

@@ -111,7 +111,7 @@ def _scope(conn: Conn, wish: Wish) -> _Scope:
     for dag in dags.values():
         require_present(dag, "its tasks cannot run again")
     conditions = {}
-    if wish.which.where:
+    if wish.which.where is not None:
         now = clock.now(conn)
         conditions = {
             dag.dag_id: read_condition(wish.which.where, load_zone(dag.timezone), now)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from flow.errors import NotFound
 from flow.ops.deployment import Deployment
+from flow.ops.paging import in_pages
 from flow.ops.suggest import did_you_mean
 from flow.store import clock, dag_intervals
 from flow.store.connect import Conn
 from flow.store.dag_intervals import Failed
 from flow.store.read import dags
-from flow.store.read.dags import Dag, FileError, FileReport, Version
+from flow.store.read.dags import ALL, Dag, FileError, FileReport, Version
+from flow.store.read.dags import Filter as Filter
 from flow.store.read.page import Page
 
 if TYPE_CHECKING:
@@ -47,20 +49,19 @@ class DagDetails(NamedTuple):
     warnings: list[str]
 
 
-def page(
-    deployment: Deployment,
-    *,
-    tags: Sequence[str] = (),
-    owner: str | None = None,
-    paused: bool | None = None,
-    failed: bool = False,
-    limit: int | None = None,
-) -> Page[Dag]:
-    """DAGs that their files define. `tags`: any of them; `failed`: their latest run failed."""
+def page(deployment: Deployment, wanted: Filter = ALL, limit: int | None = None) -> Page[Dag]:
+    """DAGs like this that their files define."""
     with deployment.snapshot():
-        return dags.page(
-            deployment.conn, tags=tags, owner=owner, paused=paused, failed=failed, limit=limit
-        )
+        return dags.page(deployment.conn, wanted, limit)
+
+
+def every(deployment: Deployment, wanted: Filter) -> Iterator[Dag]:
+    """All DAGs that `page` would have, read a page at a time."""
+
+    def read(last: Dag | None, limit: int) -> list[Dag]:
+        return dags.behind(deployment.conn, last.dag_id if last else "", limit, wanted)
+
+    return in_pages(deployment, read)
 
 
 def ids(deployment: Deployment) -> list[str]:

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from flow.errors import DatabaseError
+from flow.errors import DatabaseError, UsageError
 from flow.store import audit, locate, migrate
 from flow.store.audit import Entry, Facts
-from flow.store.connect import STATEMENT_TIMEOUT, Conn, connect, snapshot, transaction
+from flow.store.connect import (
+    IDLE_TIMEOUT,
+    OUTAGES,
+    STATEMENT_TIMEOUT,
+    TOO_LONG,
+    UNFIT_VALUES,
+    Conn,
+    connect,
+    snapshot,
+    transaction,
+)
 from flow.store.notify import Notifier
 
 if TYPE_CHECKING:
@@ -59,9 +69,16 @@ class Deployment:
                 return  # the change is committed, and everybody polls anyway
 
     @contextmanager
-    def snapshot(self, statement_timeout: float = STATEMENT_TIMEOUT) -> Iterator[None]:
-        """Several reads of one moment. Nothing can be changed in it. The timeout is in seconds."""
-        with snapshot(self.conn, "ops.read", statement_timeout=statement_timeout):
+    def snapshot(
+        self, statement_timeout: float = STATEMENT_TIMEOUT, idle_timeout: float = IDLE_TIMEOUT
+    ) -> Iterator[None]:
+        """Several reads of one moment. Nothing can be changed in it. Timeouts are in seconds."""
+        with snapshot(
+            self.conn,
+            "ops.read",
+            statement_timeout=statement_timeout,
+            idle_timeout=idle_timeout,
+        ):
             yield
 
 
@@ -69,21 +86,36 @@ class Deployment:
 def open_deployment(settings: Settings) -> Iterator[Deployment]:
     """Connect to a deployment whose schema fits this version of Flow.
 
-    Raises `DatabaseError` when the database cannot be reached, is not migrated, or goes away.
+    Raises `DatabaseError` when the database cannot be reached, is not migrated, or goes away, and
+    `UsageError` for a value that it cannot keep.
     """
     conn = connect(locate.dsn(settings), name="command")
     try:
         migrate.require(conn)
         yield Deployment(settings, conn)
-    except psycopg.errors.QueryCanceled as error:
-        raise DatabaseError(
-            "the database took too long to answer", "try again, or see what it does: flow status"
-        ) from error
-    except psycopg.OperationalError as error:
-        reason = str(error).strip().partition("\n")[0] or "the connection was lost"
-        raise DatabaseError(f"the database went away: {reason}", "try again") from error
+    except psycopg.Error as error:
+        told = refusal(error)
+        if told is None:
+            raise
+        raise told from error
     finally:
         conn.close()
+
+
+def refusal(error: BaseException | None) -> DatabaseError | UsageError | None:
+    """What to tell of an error of the driver; None: it is no fault of database or values."""
+    reason = str(error).strip().partition("\n")[0]
+    if isinstance(error, TOO_LONG):
+        return DatabaseError(
+            "the database took too long to answer", "try again, or see what it does: flow status"
+        )
+    if isinstance(error, OUTAGES):
+        return DatabaseError(
+            f"the database went away: {reason or 'the connection was lost'}", "try again"
+        )
+    if isinstance(error, UNFIT_VALUES):
+        return UsageError(f"the database cannot keep a value: {reason}", "write another one")
+    return None
 
 
 def is_up(settings: Settings) -> bool:

@@ -21,6 +21,11 @@ OVERLAP: Final = timedelta(seconds=STATEMENT_TIMEOUT)
 """So long after the times that it has written a transaction may commit; they are read again."""
 
 
+SLOWEST_READER: Final = 600.0
+"""Seconds for which one who reads all events may look at a screen of them: all this time the
+database keeps what it would have tidied up."""
+
+
 class Asked(NamedTuple):
     """Whose events: of everything, of a DAG, or of a run. `since` is a date argument."""
 
@@ -41,6 +46,14 @@ def recent(deployment: Deployment, asked: Asked) -> list[Event]:
     with deployment.snapshot():
         scope = _scope(deployment, asked)
         return _read(deployment.conn, scope, scope.since, asked.limit)
+
+
+def every(deployment: Deployment, asked: Asked) -> Iterator[Event]:
+    """All events, oldest first, each read when it is wanted. Raises what `recent` does."""
+    conn = deployment.conn
+    with deployment.snapshot(idle_timeout=SLOWEST_READER):
+        scope = _scope(deployment, asked)
+        yield from events.one_by_one(conn, scope.since, dag_id=scope.dag_id, run_id=scope.run_id)
 
 
 def follow(deployment: Deployment, asked: Asked) -> Iterator[Event]:

@@ -74,7 +74,7 @@ def find_runs_of(
     if which.reference is not None:
         return [find_run(conn, dag.dag_id, which.reference)]
     zone, now = load_zone(dag.timezone), clock.now(conn)
-    if fits is None and which.where:
+    if fits is None and which.where is not None:
         fits = _condition(which.where, zone, now)
     limits = bounds(which.start, which.end, zone, now)
     found = runs.in_range(conn, Filter(dag.dag_id, None, None, *limits))

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flow.ops.deployment import Deployment
+from flow.ops.paging import in_pages
 from flow.ops.references import find_run, find_run_and_graph, zone_of
 from flow.ops.run_ranges import bounds
 from flow.states import TaskState
 from flow.store import clock
 from flow.store.read import runs, tasks
 from flow.store.read.page import Page
-from flow.store.read.runs import Filter, Run
+from flow.store.read.runs import Filter, ListedRun, Run
+
+
+class Asked(NamedTuple):
+    """Which runs are meant. `start` and `end` are date arguments that select interval starts.
+
+    Both ends are included, a day as a whole. A date without an offset is in the DAG's time zone,
+    over all DAGs in the default one.
+    """
+
+    dag_id: str | None = None
+    state: str | None = None
+    run_type: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+
+ALL: Final = Asked()
 
 
 class RunDetails(NamedTuple):
@@ -27,27 +45,22 @@ class RunDetails(NamedTuple):
     tasks: dict[str, int]
 
 
-def page(
-    deployment: Deployment,
-    *,
-    dag_id: str | None = None,
-    state: str | None = None,
-    run_type: str | None = None,
-    start: str | None = None,
-    end: str | None = None,
-    limit: int | None = None,
-) -> Page[Run]:
-    """Runs, newest first. `start` and `end` are date arguments that select interval starts.
+def page(deployment: Deployment, asked: Asked = ALL, limit: int | None = None) -> Page[Run]:
+    """Runs, newest first. Raises `NotFound` for a DAG that does not exist."""
+    with deployment.snapshot():
+        return runs.page(deployment.conn, _filter(deployment, asked), limit)
 
-    Both ends are included, a day as a whole. A date without an offset is in the DAG's time zone,
-    over all DAGs in the default one. Raises `NotFound` for a DAG that does not exist.
-    """
+
+def every(deployment: Deployment, asked: Asked) -> Iterator[Run]:
+    """All runs that `page` would have, read a page at a time. Raises what it does."""
     conn = deployment.conn
     with deployment.snapshot():
-        zone = zone_of(conn, dag_id, deployment.settings.dags.default_timezone)
-        now = clock.now(conn)
-        wanted = Filter(dag_id, state, run_type, *bounds(start, end, zone, now))
-        return runs.page(conn, wanted, limit)
+        wanted = _filter(deployment, asked)
+
+    def read(last: ListedRun | None, limit: int) -> list[ListedRun]:
+        return runs.behind(conn, wanted, last, limit)
+
+    return (listed.run for listed in in_pages(deployment, read))
 
 
 def reach(
@@ -76,3 +89,10 @@ def show(deployment: Deployment, dag_id: str, reference: str) -> RunDetails:
     order = {state.value: position for position, state in enumerate(TaskState)}
     in_order = dict(sorted(counts.items(), key=lambda item: order[item[0]]))
     return RunDetails(found.run, found.reason, found.paused, found.archived, in_order)
+
+
+def _filter(deployment: Deployment, asked: Asked) -> Filter:
+    conn = deployment.conn
+    zone = zone_of(conn, asked.dag_id, deployment.settings.dags.default_timezone)
+    between = bounds(asked.start, asked.end, zone, clock.now(conn))
+    return Filter(asked.dag_id, asked.state, asked.run_type, *between)

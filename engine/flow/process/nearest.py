@@ -5,12 +5,26 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Final
 
 from flow.authoring.arguments import nearest
 from flow.process.trace import lacked_name
 
 _LIKENESS: Final = 0.75
+_TOPS: Final = ("airflow", "flow")
+_HOMES: Final = (
+    "flow",
+    "flow.operators.bash",
+    "flow.operators.empty",
+    "flow.operators.python",
+    "flow.exceptions",
+)
+"""Where names are that DAG files are written with."""
+_EXAMPLES: Final = (
+    "from flow import DAG, task, Variable; from flow.operators.bash import BashOperator; "
+    "from flow.exceptions import AirflowSkipException"
+)
 
 
 def meant(error: BaseException) -> str | None:
@@ -23,6 +37,19 @@ def meant(error: BaseException) -> str | None:
     if isinstance(error, AttributeError):
         return _attribute(error)
     return _variable(error) if isinstance(error, NameError) else None
+
+
+def written(error: BaseException) -> str | None:
+    """Where a name of Flow's or of Airflow's is to be found here; None for any other."""
+    if not isinstance(error, ImportError) or not error.name:
+        return None
+    if isinstance(error, ModuleNotFoundError):
+        top, _, _ = error.name.partition(".")
+        return f"Flow's names are imported like this: {_EXAMPLES}" if top in _TOPS else None
+    if error.name.partition(".")[0] != "flow" or (name := lacked_name(error)) is None:
+        return None
+    homes = [home for home in _HOMES if hasattr(import_module(home), name)]
+    return f"write: from {homes[0]} import {name}" if homes else None
 
 
 def _module(name: str) -> str | None:

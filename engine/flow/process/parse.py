@@ -82,7 +82,7 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
         )
         return parsed, dags
     failed = Parsed(
-        error=trace.with_place(error, job.file, job.root),
+        error=_told(error, job),
         error_code=error.code if isinstance(error, FlowError) else "",
         nearest=nearest.meant(error) if job.observe else None,
         # What is wrong with a finished graph came through no line of the file's.
@@ -96,6 +96,13 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
         deeds=tuple(deeds),
     )
     return failed, []
+
+
+def _told(error: BaseException, job: ParseJob) -> str:
+    """The error in one line, and what to write instead where that is known."""
+    said = trace.with_place(error, job.file, job.root)
+    instead = nearest.written(error)
+    return f"{said}; {instead}" if instead else said
 
 
 def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:

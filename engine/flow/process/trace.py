@@ -35,7 +35,7 @@ def with_place(error: BaseException, file: str, root: str) -> str:
 
     Of modules that import each other it is the whole circle.
     """
-    said = one_line(error)
+    said = _without_place(one_line(error), file, line_in(error, file))
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -54,6 +54,11 @@ def with_place(error: BaseException, file: str, root: str) -> str:
     return said if place[0] == file else f"{said} ({place[0]}:{place[1]})"
 
 
+def _without_place(said: str, file: str, line: int | None) -> str:
+    """What Flow says of an error in `file`, without the place that is told beside it anyway."""
+    return said.replace(f": {file}:{line}: ", ": ", 1) if line is not None else said
+
+
 def user_traceback(error: BaseException) -> str:
     """The traceback of an error and of its causes, without Flow's frames.
 
@@ -61,7 +66,9 @@ def user_traceback(error: BaseException) -> str:
     are what there is to see, unless it explains itself.
     """
     summary = traceback.TracebackException.from_exception(error)
-    explained = isinstance(error, (FlowError, SyntaxError, CommandFailed))
+    explained = isinstance(error, (FlowError, SyntaxError, CommandFailed)) or (
+        isinstance(error, OSError) and error.filename is not None
+    )
     for part in _chain(summary):
         kept = [frame for frame in part.stack if not frame.filename.startswith(OWN)]
         if kept or (explained and part is summary):

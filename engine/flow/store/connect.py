@@ -30,6 +30,8 @@ STATEMENT_TIMEOUT = 60.0
 """Seconds a statement of a role may take."""
 IDLE_TIMEOUT = 10.0
 """Seconds a transaction of a role may sit idle: a stopped scheduler must not hold runs for ever."""
+FETCHED: Final = 1_000
+"""Rows that are fetched at a time of those that somebody reads one by one."""
 _ON_THE_WAY: Final = 5.0
 """Seconds by which an answer may be later than the server's own limit on its statement."""
 _CONNECT_TIMEOUT: Final = 10
@@ -105,6 +107,13 @@ class Conn(Connection[Row]):
             self._ahead = (*self._ahead, ClientCursor(self).mogrify(query, params))
         else:
             self.execute(query, params)
+
+    def one_by_one(self, query: LiteralString, params: Params) -> Iterator[Row]:
+        """The rows of a statement, of which only some are in memory; within a transaction."""
+        self.execute(f"declare one_by_one no scroll cursor for {query}", params)
+        while rows := self.execute(f"fetch {FETCHED} from one_by_one").fetchall():
+            yield from rows
+        self.execute("close one_by_one")
 
     def end(self, how: str, *after: str) -> Cursor[Row] | None:
         """Commit or roll back, and do `after` when that is done, in one round trip.
@@ -191,13 +200,18 @@ def connect(dsn: str, *, name: str, patience: float = STATEMENT_TIMEOUT) -> Conn
             tcp_user_timeout=15_000,
         )
     except psycopg.OperationalError as error:
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
         raise DatabaseUnreachable(
-            f"the database cannot be reached: {reason}",
+            f"the database cannot be reached: {_why(error)}",
             "start it with `flow up`, or point FLOW_DATABASE_URL at a running PostgreSQL",
         ) from error
     conn.patience = patience
     return conn
+
+
+def _why(error: psycopg.OperationalError) -> str:
+    """The last thing that was tried, and failed; libpq adds questions below it, further right."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line[0].isspace()]
+    return lines[-1].strip() if lines else "no answer"
 
 
 @dataclass(slots=True)
@@ -269,8 +283,14 @@ def transaction(
 
 
 @contextmanager
-def snapshot(conn: Conn, name: str, *, statement_timeout: float | None = None) -> Iterator[None]:
-    """Several reads of one moment; nothing can be changed in it. The timeout is in seconds."""
-    with transaction(conn, name, statement_timeout=statement_timeout):
+def snapshot(
+    conn: Conn,
+    name: str,
+    *,
+    statement_timeout: float | None = None,
+    idle_timeout: float = IDLE_TIMEOUT,
+) -> Iterator[None]:
+    """Several reads of one moment; nothing can be changed in it. Timeouts are in seconds."""
+    with transaction(conn, name, statement_timeout=statement_timeout, idle_timeout=idle_timeout):
         conn.execute("set transaction isolation level repeatable read, read only")
         yield

@@ -39,9 +39,10 @@ _TASK = f"""{_RUN} || '/' || t.task_id
 
 # Running runs with neither a wake-up nor a task that somebody owns; index run_unfinished, one probe
 # of task_unfinished each. A scheduled task counts as owned: it is in the admission index; whether
-# somebody is going to look at it there is a question of its own. A run
-# that waits for its past is owned by the previous run, unless nothing there can be in its way; a
-# wake-up at the time limit of a run, the only one of a whole run that is due late, owns nothing.
+# somebody is going to look at it there is a question of its own. A run that waits for its past is
+# owned by the previous run, unless nothing there can be in its way: one that succeeded may have a
+# task that did not, or lack one that another version has. A wake-up at the time limit of a run, the
+# only one of a whole run that is due late, owns nothing.
 FORGOTTEN_RUNS: Final = """
 select r.run_key from run r
 where r.state = 'running' and not r.paused
@@ -49,7 +50,10 @@ where r.state = 'running' and not r.paused
     and t.state in ('scheduled', 'queued', 'running', 'restarting', 'deferred', 'awaiting_input'))
   and not exists (select from wakeup w where w.run_key = r.run_key
     and (w.task_id is not null or w.due_at < clock_timestamp() + interval '1 second'))
-  and not exists (select from run p where p.run_key = r.past_key and p.state <> 'success')
+  and not exists (select from run p where p.run_key = r.past_key
+    and (p.state <> 'success' or p.version <> r.version
+      or exists (select from task_history h where h.run_key = p.run_key
+        and h.state not in ('success', 'skipped'))))
 """
 
 # DAGs with a queued run, room for it, and no wake-up; and those with a backfill that has room and

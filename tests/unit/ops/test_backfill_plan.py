@@ -45,6 +45,18 @@ def test_both_ends_count_and_only_what_has_ended(asked: Range, expected: list[in
     assert len(notes) == (expected[-1] == 9)
 
 
+@pytest.mark.parametrize("day", [-20, 20])
+def test_a_range_without_intervals_is_told_where_they_are(day: int) -> None:
+    asked = Range(FIRST + day * DAY, FIRST + (day + 1) * DAY, False, NOW)
+    with pytest.raises(UsageError) as caught:
+        find_intervals(spec(start_date=FIRST), asked, [])
+    first, last = (one.isoformat() for one in (FIRST, FIRST + 9 * DAY))
+    assert caught.value.hint.startswith(f"those that have ended start from {first} to {last}; ")
+    with pytest.raises(UsageError) as caught:
+        find_intervals(spec(start_date=FIRST, end_date=FIRST + DAY), asked, [])
+    assert caught.value.hint == "its intervals are listed by: flow dags next d --from DATE"
+
+
 def test_the_end_date_of_the_dag_counts() -> None:
     asked = Range(FIRST, FIRST + 5 * DAY, False, NOW)
     found, _ = find_intervals(spec(start_date=FIRST, end_date=FIRST + DAY), asked, [])

@@ -108,6 +108,11 @@ def test_a_file_without_dags_is_no_error(root: Path) -> None:
             "DuplicateId: ",
             4,
         ),
+        (
+            "x = 1\nfrom flow import DAG\nDAG('a b')\n",
+            "InvalidDag: dag_id 'a b' is not legal; ",
+            3,
+        ),
         ("x = '\\ud800'.encode()", "UnicodeEncodeError: ", 1),
         ("# -*- coding: nonsense -*-", "SyntaxError: ", None),
     ],
@@ -124,6 +129,28 @@ def test_whatever_the_file_raises_is_its_error(
     trace = parsed.traceback or ""
     assert "engine/flow" not in trace
     assert "<frozen" not in trace
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("from airflow import DAG", "Flow's names are imported like this: from flow import DAG"),
+        ("from flow.sdk import task", "Flow's names are imported like this: from flow import DAG"),
+        ("from flow import BashOperator", "write: from flow.operators.bash import BashOperator"),
+        ("from flow.operators.bash import DAG", "write: from flow import DAG"),
+    ],
+)
+def test_a_name_that_is_elsewhere_is_told_with_its_place(
+    root: Path, text: str, instead: str
+) -> None:
+    parsed, _ = parse(root, text)
+    assert f"; {instead}" in (parsed.error or "")
+
+
+def test_a_file_that_cannot_be_opened_is_told_without_flows_own_lines(root: Path) -> None:
+    job = ParseJob(file=str(root / "inner"), root=str(root))
+    (parsed,) = run(run_parse, job, root.parent / "log").reports
+    assert parsed.traceback == f"IsADirectoryError: [Errno 21] Is a directory: '{root / 'inner'}'"
 
 
 def test_an_error_in_a_helper_names_the_users_lines(root: Path) -> None:

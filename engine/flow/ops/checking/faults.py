@@ -22,7 +22,6 @@ _BY_CODE: Final[Mapping[str, str]] = {
 }
 _WARNING: Final = re.compile(r"(?P<file>.+?):(?P<line>\d+): (?P<category>\w+): (?P<text>.*)", re.S)
 _GOING_AWAY: Final = {"DeprecationWarning", "PendingDeprecationWarning", "FutureWarning"}
-_AIRFLOW: Final = re.compile(r"No module named '(airflow\b|flow\.)")
 
 
 def import_errors(evidence: Evidence) -> Iterator[Finding]:
@@ -85,9 +84,6 @@ def slowness(evidence: Evidence, budget: float | None) -> Iterator[Finding]:
 
 def _hint(failed: Import) -> str | None:
     parsed = failed.parsed
-    error = failed.failure.error if failed.failure is not None else ""
-    if _AIRFLOW.search(error):
-        return "Flow has Airflow's names in a package of its own: from flow import DAG, task"
     if parsed.nearest is not None:
         return f"did you mean {parsed.nearest!r}?"
     if parsed.error_code == "not_found" and parsed.deeds:

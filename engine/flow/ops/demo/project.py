@@ -85,7 +85,15 @@ def make(folder: Path, files: Path, binaries: Path | None) -> Project:
 
     `binaries` is where the caller's settings say that PostgreSQL's programs are.
     """
-    shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    without = shutil.ignore_patterns("__pycache__")
+    try:
+        shutil.copytree(files, folder, dirs_exist_ok=True, ignore=without)
+    except shutil.Error as error:  # of each file that could not be copied
+        (_, _, reason), *_ = error.args[0]
+        raise FlowError(
+            f"the demo's files cannot be copied to {folder}: {reason}",
+            "Make room there, or name another place with TMPDIR.",
+        ) from error
     (folder / "landing").mkdir()
     if binaries is not None:
         with (folder / config.FILE_NAME).open("a", encoding="utf-8") as settings:

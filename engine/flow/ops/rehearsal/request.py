@@ -49,7 +49,10 @@ def target(text: str) -> Target:
     if not file.exists():
         raise NotFound(f"there is no file {path}", "name a DAG file: flow test dags/sales.py")
     if not file.is_file():
-        raise UsageError(f"{path} is not a file", f"name a DAG file in it: flow test {path}/….py")
+        folder = str(file).rstrip("/")
+        raise UsageError(
+            f"{path!r} is not a file", f"name a DAG file in it: flow test {folder}/….py"
+        )
     return Target(file.resolve(), dag_id or None)
 
 

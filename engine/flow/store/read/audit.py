@@ -48,14 +48,30 @@ _CONDITIONS: Final = {
 
 def page(conn: Conn, wanted: Wanted, limit: int | None) -> Page[AuditEntry]:
     """Entries, newest first."""
-    asked = {name: value for name, value in wanted._asdict().items() if value is not None}
-    conditions = " and ".join(_CONDITIONS[name] for name in asked) or "true"
+    listed = behind(conn, wanted, None, limit)
+    conditions, asked = _matching(wanted)
+    matching = f"select from audit a where {conditions} limit {COUNTED + 1}"
+    count = f"select count(*) from ({matching}) as c"
+    return page_of(listed, limit, lambda: total(number(conn, count, asked)))
+
+
+def behind(
+    conn: Conn, wanted: Wanted, last: AuditEntry | None, limit: int | None
+) -> list[AuditEntry]:
+    """The entries that are older than one; None: the newest ones."""
+    conditions, asked = _matching(wanted)
+    if last is not None:
+        conditions += " and a.audit_id < %(last)s"
+        asked["last"] = last.audit_id
     rows = conn.execute(
         f"select {_COLUMNS} from audit a where {conditions} order by a.audit_id desc "
         "limit %(limit)s",
         {**asked, "limit": limit},
     )
-    listed = [AuditEntry._make(row) for row in rows]
-    matching = f"select from audit a where {conditions} limit {COUNTED + 1}"
-    count = f"select count(*) from ({matching}) as c"
-    return page_of(listed, limit, lambda: total(number(conn, count, asked)))
+    return [AuditEntry._make(row) for row in rows]
+
+
+def _matching(wanted: Wanted) -> tuple[str, dict[str, Any]]:
+    """The condition for entries like this, and the values in it."""
+    asked = {name: value for name, value in wanted._asdict().items() if value is not None}
+    return " and ".join(_CONDITIONS[name] for name in asked) or "true", asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flow.store.connect import Conn
 from flow.store.read.page import Page, Total, number, page_of
@@ -29,6 +29,18 @@ class Dag(NamedTuple):
     max_active_runs: int
     pause_reason: str | None
     catchup: bool | str
+
+
+class Filter(NamedTuple):
+    """Which DAGs are meant. `tags`: with any of them; `failed`: their latest run failed."""
+
+    tags: Sequence[str] = ()
+    owner: str | None = None
+    paused: bool | None = None
+    failed: bool = False
+
+
+ALL: Final = Filter()
 
 
 class StoredDag(NamedTuple):
@@ -125,7 +137,7 @@ _LIST = f"select {_COLUMNS} {_MATCHING} order by d.dag_id limit %(limit)s"
 _COUNT = f"select count(*) {_MATCHING}"
 _ONE = f"select {_COLUMNS} from dag d where d.dag_id = %(dag_id)s"
 # Primary key.
-_BEHIND = f"""select {_COLUMNS} from dag d where d.present and d.dag_id > %(dag_id)s
+_BEHIND = f"""select {_COLUMNS} {_MATCHING} and d.dag_id > %(dag_id)s
 order by d.dag_id limit %(limit)s"""
 _SOME = f"select {_COLUMNS} from dag d where d.present and d.dag_id = any(%(dag_ids)s::text[])"
 
@@ -186,23 +198,9 @@ order by path
 _FILES = "select path from dag_file order by path"
 
 
-def page(
-    conn: Conn,
-    *,
-    tags: Sequence[str] = (),
-    owner: str | None = None,
-    paused: bool | None = None,
-    failed: bool = False,
-    limit: int | None,
-) -> Page[Dag]:
-    """DAGs in order of id. `tags`: any of them; `failed`: their latest run failed."""
-    asked = {
-        "tags": list(tags) or None,
-        "owner": owner,
-        "paused": paused,
-        "failed": failed,
-        "limit": limit,
-    }
+def page(conn: Conn, wanted: Filter, limit: int | None) -> Page[Dag]:
+    """DAGs in order of id."""
+    asked = {**_asked(wanted), "limit": limit}
     rows = [_dag(row) for row in conn.execute(_LIST, asked)]
     return page_of(rows, limit, lambda: Total(number(conn, _COUNT, asked)))
 
@@ -213,9 +211,10 @@ def one(conn: Conn, dag_id: str) -> Dag | None:
     return _dag(row) if row else None
 
 
-def behind(conn: Conn, dag_id: str, limit: int) -> list[Dag]:
+def behind(conn: Conn, dag_id: str, limit: int, wanted: Filter = ALL) -> list[Dag]:
     """The DAGs whose ids come after one, in order of id."""
-    return [_dag(row) for row in conn.execute(_BEHIND, {"dag_id": dag_id, "limit": limit})]
+    asked = {**_asked(wanted), "dag_id": dag_id, "limit": limit}
+    return [_dag(row) for row in conn.execute(_BEHIND, asked)]
 
 
 def some(conn: Conn, dag_ids: Sequence[str]) -> list[Dag]:
@@ -292,6 +291,10 @@ def file(conn: Conn, path: str) -> FileReport | None:
 def files(conn: Conn) -> list[str]:
     """The paths of all DAG files."""
     return [row[0] for row in conn.execute(_FILES)]
+
+
+def _asked(wanted: Filter) -> dict[str, Any]:
+    return {**wanted._asdict(), "tags": list(wanted.tags) or None}
 
 
 def _imports(stored: list[list[Any]]) -> list[ImportTime]:

@@ -4,6 +4,7 @@ times that their rows have. Nothing is written for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -104,8 +105,15 @@ happened as (
   from dag_file where %(dag_id)s::text is null)
 select at, kind, dag_id, run_id, task_id, map_index, try_number, state, who, detail
 from happened where at >= %(since)s
+"""
+_NEWEST = f"""{_HAPPENED}
 order by at desc, array_position(%(order)s, kind) desc nulls last, kind, dag_id, run_id, task_id,
   try_number limit %(limit)s
+"""
+# The same order from its other end.
+_FROM_THE_OLDEST = f"""{_HAPPENED}
+order by at, array_position(%(order)s, kind) nulls first, kind desc, dag_id desc, run_id desc,
+  task_id desc, try_number desc
 """
 
 # Index run_ended, from its end, and run_unfinished.
@@ -148,5 +156,13 @@ def since(
         # before. So what is read does not grow with the time asked for.
         enough = conn.execute(_ENOUGH, values).fetchone()
         values["since"] = enough[0] if enough else since
-    rows = conn.execute(_HAPPENED, values).fetchall()
+    rows = conn.execute(_NEWEST, values).fetchall()
     return [Event._make(row) for row in reversed(rows)]
+
+
+def one_by_one(
+    conn: Conn, since: datetime, *, dag_id: str | None = None, run_id: str | None = None
+) -> Iterator[Event]:
+    """All events of a time, oldest first, of which only some are in memory."""
+    values = {"since": since, "dag_id": dag_id, "run_id": run_id, "order": list(_ORDER)}
+    return map(Event._make, conn.one_by_one(_FROM_THE_OLDEST, values))

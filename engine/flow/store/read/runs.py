@@ -54,6 +54,13 @@ class FoundRun(NamedTuple):
         return datetime.fromtimestamp((self.run_key >> 20) / 1000, UTC)
 
 
+class ListedRun(NamedTuple):
+    """A run of a list, and its key: where the list goes on."""
+
+    run_key: int
+    run: Run
+
+
 class Filter(NamedTuple):
     """Which runs are meant. Bounds are of the interval's start, both included."""
 
@@ -120,31 +127,33 @@ _STATES = {
 }
 _BY_DATE = "order by r.logical_date desc, r.run_key desc"
 _BY_KEY = "order by r.run_key desc"
+_BEHIND_DATE = "(r.logical_date, r.run_key) < (%(date)s::timestamptz, %(run_key)s::bigint)"
+_BEHIND_KEY = "r.run_key < %(run_key)s::bigint"
 
 
 def page(conn: Conn, wanted: Filter, limit: int | None) -> Page[Run]:
     """Runs, newest first: within a DAG by logical date, over all DAGs by creation."""
-    asked: dict[str, Any] = {
-        "dag_id": wanted.dag_id,
-        "run_type": wanted.run_type,
-        "start": wanted.start,
-        "before" if wanted.end_excluded else "end": wanted.end,
-    }
-    asked = {name: value for name, value in asked.items() if value is not None}
-    conditions = [_CONDITIONS[name] for name in asked]
-    if wanted.state is not None:
-        conditions.append(_STATES[wanted.state])
-    if wanted.run_type not in (None, "scheduled"):
-        conditions.append("r.run_type <> 'scheduled'")
-    where = f"from run r where {' and '.join(conditions) or 'true'}"
-    order = _BY_DATE if wanted.dag_id else _BY_KEY
+    where, asked = _matching(wanted)
     rows = conn.execute(
-        f"select {_COLUMNS} {where} {order} limit %(limit)s",
+        f"select {_COLUMNS} {where} {_order(wanted)} limit %(limit)s",
         {**asked, "limit": limit},
     )
     listed = [_run(row) for row in rows]
     count = f"select count(*) from (select {where} limit {COUNTED + 1}) as counted"
     return page_of(listed, limit, lambda: total(number(conn, count, asked)))
+
+
+def behind(conn: Conn, wanted: Filter, last: ListedRun | None, limit: int) -> list[ListedRun]:
+    """The runs that follow one in the order of `page`; None: the first ones."""
+    where, asked = _matching(wanted)
+    if last is not None:
+        where += f" and {_BEHIND_DATE if wanted.dag_id else _BEHIND_KEY}"
+        asked |= {"run_key": last.run_key, "date": last.run.logical_date}
+    rows = conn.execute(
+        f"select r.run_key, {_COLUMNS} {where} {_order(wanted)} limit %(limit)s",
+        {**asked, "limit": limit},
+    )
+    return [ListedRun(row[0], _run(row[1:])) for row in rows]
 
 
 def by_id(conn: Conn, dag_id: str, run_id: str) -> FoundRun | None:
@@ -197,6 +206,27 @@ def in_range(conn: Conn, wanted: Filter) -> list[FoundRun]:
 def recent_ids(conn: Conn, dag_id: str, limit: int) -> list[str]:
     """The ids of the newest runs."""
     return [row[0] for row in conn.execute(_RECENT_IDS, {"dag_id": dag_id, "limit": limit})]
+
+
+def _matching(wanted: Filter) -> tuple[str, dict[str, Any]]:
+    """From where runs like this come, and the values in it."""
+    asked: dict[str, Any] = {
+        "dag_id": wanted.dag_id,
+        "run_type": wanted.run_type,
+        "start": wanted.start,
+        "before" if wanted.end_excluded else "end": wanted.end,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    conditions = [_CONDITIONS[name] for name in asked]
+    if wanted.state is not None:
+        conditions.append(_STATES[wanted.state])
+    if wanted.run_type not in (None, "scheduled"):
+        conditions.append("r.run_type <> 'scheduled'")
+    return f"from run r where {' and '.join(conditions) or 'true'}", asked
+
+
+def _order(wanted: Filter) -> str:
+    return _BY_DATE if wanted.dag_id else _BY_KEY
 
 
 def _beside(dag_id: str, state: RunState, run: FoundRun | None) -> dict[str, Any]:
