@@ -28,24 +28,28 @@ BREAKS = [
         "engine/flow/timetables/cron.py",
         "            return next(slots)\n",
         "            slots.day_and = True\n            return next(slots)\n",
+        test="test_runs_are_on_the_days_that_match",
     ),
     # The words are those of another rule than the runs.
     Break(
         "engine/flow/timetables/cron.py",
         "        self.both_day_fields_must_match = self._slots.day_and\n",
         "        self.both_day_fields_must_match = True\n",
+        test="test_the_words_say_the_same",
     ),
     # A step that does not fit means something else, silently.
     Break(
         "engine/flow/timetables/cron.py",
         "    if step.isdecimal() and (len(step) > 2 or int(step) > size):\n",
         "    if step.isdecimal() and len(step) > 9:\n",
+        test="test_what_is_no_cron_is_an_error_of_its_file",
     ),
     # `H` is the same for every DAG.
     Break(
         "engine/flow/timetables/hashed.py",
         'sha256(f"{name}:{dag_id}".encode())',
         'sha256(f"{name}".encode())',
+        test="test_a_hashed_value_is_one_of_the_dags_own_that_stays",
     ),
 ]
 

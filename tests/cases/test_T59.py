@@ -47,39 +47,50 @@ BREAKS = [
         "            if self.format is Format.JSON:\n                self._json(listed)\n",
         "            if listed and self.format is Format.JSON:\n"
         "                self._json(listed)\n",
+        test="test_nothing_is_an_empty_list",
     ),
     # Messages are part of the result.
     Break(
         "cli/flow_cli/output.py",
         "        self.err.writelines(f",
         "        self.out.writelines(f",
+        test="test_a_result_is_json_and_nothing_else",
     ),
     # Errors are always for people.
     Break(
         "cli/flow_cli/application.py",
         "report(failure, as_json=wants_json(arguments))",
         "report(failure, as_json=False)",
+        test="test_what_is_missing_is_exit_3",
     ),
     # Failures are successes.
     Break(
         "cli/flow_cli/application.py",
         "    return failure.exit_code\n",
         "    return exits.DONE\n",
+        test="test_what_is_missing_is_exit_3",
     ),
     # Every reader is taken for a terminal of 40 columns.
     Break(
         "cli/flow_cli/output.py",
         "        if self.out.isatty():\n            from flow_cli.terminal import draw_table\n",
         "        if self.out:\n            from flow_cli.terminal import draw_table\n",
+        test="test_a_pipe_gets_whole_ids_and_no_colour",
     ),
     # A reader that leaves is a bug.
     Break(
         "cli/flow_cli/application.py",
         "    except BrokenPipeError:\n        _drop_output()\n        return exits.READER_GONE\n",
         "    except ConnectionResetError:\n        return exits.READER_GONE\n",
+        test="test_a_reader_that_leaves_is_no_error",
     ),
     # Ids that are too long for the terminal lose their ends.
-    Break("cli/flow_cli/terminal.py", 'Text(line, overflow="fold")', "Text(line[:40])"),
+    Break(
+        "cli/flow_cli/terminal.py",
+        'Text(line, overflow="fold")',
+        "Text(line[:40])",
+        test="test_a_narrow_terminal_folds_and_loses_nothing",
+    ),
 ]
 
 
@@ -146,6 +157,14 @@ READERS_LEAVE = (
     ("completion", "bash"),
     ("dags", "--help"),
 )
+
+LINES = (
+    ("vars list", ()),
+    ("tasks list", (DAG, RUN)),
+    ("runs show", (DAG, RUN)),
+    ("runs list", ("waits",)),
+)
+"""Lists, what is no list, and nothing."""
 
 TERMINALS = (
     ("dags", "list"),
@@ -254,6 +273,22 @@ def test_a_result_is_json_and_nothing_else(answers: Answers, verb: str) -> None:
     ended = answers[verb]["json"]
     assert ended.code == VERBS[verb].code, ended.err
     json.loads(ended.out)
+
+
+@pytest.mark.parametrize(("verb", "arguments"), LINES)
+def test_lines_of_json_are_one_document_each(
+    deployment: Deployment, verb: str, arguments: tuple[str, ...]
+) -> None:
+    whole = deployment.ask(*words(verb, *arguments))
+    ended = deployment.flow(*words(verb, *arguments, "-o", "jsonl"))
+    assert (ended.code, ended.err) == (0, "")
+    lines = [json.loads(line) for line in ended.out.splitlines()]
+    assert lines == (whole if isinstance(whole, list) else [whole])
+
+
+def test_an_error_is_an_object_with_lines_of_json_too(deployment: Deployment) -> None:
+    ended = deployment.flow("runs", "list", "nope", "-o", "jsonl")
+    assert (ended.code, the_error(ended)["code"]) == (3, "not_found")
 
 
 @pytest.mark.parametrize("verb", VERBS)
