@@ -21,13 +21,18 @@ import pytest
 from cases.breaks import Break
 from cases.deployment import COMMAND, Deployment, Ended, deployed
 from cases.every_verb import (
+    CONFLICTS,
     CONN,
     DAG,
     ELSEWHERE,
+    EMPTY_LISTS,
     FILLED,
+    LINES,
     POOL,
+    READERS_LEAVE,
     RUN,
     TASK,
+    TERMINALS,
     VARIABLE,
     VERBS,
     WITHOUT_FORMS,
@@ -133,45 +138,6 @@ NOISY = f"""
         say.override(pool="nowhere")()
     """
 
-
-EMPTY_LISTS = (
-    *("dags list", "dags errors", "runs list", "backfills list"),
-    *("vars list", "conns list", "db check"),
-)
-
-CONFLICTS = (
-    ("run", DAG, "--run-id", RUN),
-    ("backfill", FILLED, "--from", "2026-01-03", "--to", "2026-01-04", "--yes"),
-    ("conns", "add", CONN, "--uri", "tcp://h"),
-    ("init", "made-json"),
-    ("vars", "import", "vars.json"),
-)
-
-READERS_LEAVE = (
-    ("dags", "list"),
-    ("runs", "list", "-o", "json"),
-    ("tasks", "list", DAG, RUN, "-o", "jsonl"),
-    ("logs", DAG, RUN, TASK),
-    ("grid", DAG),
-    ("vars", "export"),
-    ("completion", "bash"),
-    ("dags", "--help"),
-)
-
-LINES = (
-    ("vars list", ()),
-    ("tasks list", (DAG, RUN)),
-    ("runs show", (DAG, RUN)),
-    ("runs list", ("waits",)),
-)
-"""Lists, what is no list, and nothing."""
-
-TERMINALS = (
-    ("dags", "list"),
-    ("runs", "list", DAG),
-    ("tasks", "list", DAG, RUN),
-    ("pools", "list"),
-)
 
 AT_A_TIME = 3
 """Verbs that run at the same time, to be done sooner."""
