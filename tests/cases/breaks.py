@@ -6,7 +6,7 @@ Each case file declares `BREAKS`, changes of product code that must turn it red,
     python -m cases.breaks [T43 …]     break and run in a scratch copy (or: just breaks T43)
 
 A line for each break says which test it turned red, by what, and how long that took. Exit code 1
-when a broken case was green, did not even run, or failed by something else than an assertion; 2,
+when a broken case was green, did not even run, or failed by anything but its own verdict; 2,
 before anything runs, when a break does not fit the product.
 """
 
@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Final
 from xml.etree import ElementTree
 
@@ -33,6 +34,9 @@ REPOSITORY: Final = Path(__file__).parents[2]
 _COPIED: Final = ("engine", "cli", "tui", "tests", "pyproject.toml", "man", "completions")
 _MAKES_A_HOME: Final = ("engine/flow/embedded/", "engine/flow/store/migrat")
 """Beginnings of files by which the database of a new home is made."""
+_VERDICTS: Final = ("AssertionError", "values to unpack (expected")
+_WIDTH: Final = 300
+"""How much of a message is told, in characters."""
 _RED: Final = 1
 """pytest's exit code when tests ran and some failed; others say that it could not run them."""
 
@@ -137,12 +141,14 @@ class Red:
 
     test: str
     why: str
-    """The first line of what it failed by."""
+    """What it failed by, shortened to one line."""
 
     @property
     def is_verdict(self) -> bool:
-        """Whether the case has said no, and did not merely stumble or hang."""
-        return "AssertionError" in self.why or self.why.startswith("assert ")
+        """Whether the case has said no, by an assertion or by how many values it unpacks, and did
+        not merely stumble or hang.
+        """
+        return self.why.startswith("assert ") or any(one in self.why for one in _VERDICTS)
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,8 @@ def _first_red(report: Path) -> Red | None:
     for test in ElementTree.parse(report).iter("testcase"):
         for ended in test:
             if ended.tag in ("failure", "error"):
-                return Red(test.get("name", ""), ended.get("message", "").partition("\n")[0])
+                why = shorten(ended.get("message", ""), _WIDTH, placeholder=" …")
+                return Red(test.get("name", ""), why)
     return None
 
 
@@ -199,7 +206,7 @@ def outcome(root: Path, case: Case, change: Break) -> tuple[bool, str]:
         return False, f"pytest could not run the case (exit {ended.code}):\n{ended.output}"
     told = f"{ended.red.test}: {ended.red.why}"
     if not ended.red.is_verdict:
-        return False, f"it failed by no assertion: {told}\n{ended.output}"
+        return False, f"it failed by no verdict: {told}\n{ended.output}"
     return True, f"red by {told}"
 
 

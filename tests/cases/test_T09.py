@@ -168,6 +168,8 @@ with DAG({dag_id!r}, schedule={schedule!r}, start_date=datetime(2024, 12, 1), {m
 """
 HASHED: Final = [f"hashed_{number}" for number in range(8)]
 END: Final = "end_date=datetime(2026, 3, 1), "
+PAUSED: Final = "is_paused_upon_creation=True, "
+"""Should it be taken for a cron, nobody has to wait for its runs."""
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +179,7 @@ def deployment() -> Iterator[Deployment]:
         for name, cron in CRONS.items():
             made.write(f"{name}.py", FILE.format(dag_id=name, schedule=cron.text, more=END))
         for name, (text, _) in ILLEGAL.items():
-            made.write(f"bad_{name}.py", FILE.format(dag_id=name, schedule=text, more=END))
+            made.write(f"bad_{name}.py", FILE.format(dag_id=name, schedule=text, more=PAUSED))
         for name in HASHED:
             made.write(f"{name}.py", FILE.format(dag_id=name, schedule="H H * * *", more=""))
         made.parse()

@@ -66,14 +66,14 @@ BREAKS = [
         "cli/flow_cli/application.py",
         "report(failure, as_json=wants_json(arguments))",
         "report(failure, as_json=False)",
-        test="test_what_is_missing_is_exit_3",
+        test="test_an_error_is_an_object_with_lines_of_json_too",
     ),
     # Failures are successes.
     Break(
         "cli/flow_cli/application.py",
         "    return failure.exit_code\n",
         "    return exits.DONE\n",
-        test="test_what_is_missing_is_exit_3",
+        test="test_an_error_is_an_object_with_lines_of_json_too",
     ),
     # Every reader is taken for a terminal of 40 columns.
     Break(

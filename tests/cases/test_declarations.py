@@ -59,12 +59,14 @@ def test_a_break_names_a_test_that_there_is() -> None:
     [
         ("AssertionError: assert 'failed' == 'success'", True),
         ("assert 2 <= 1", True),
+        ("ValueError: not enough values to unpack (expected 1, got 0)", True),
         ('failed on setup with "AssertionError: waited 30 s for: the roles"', True),
+        ("ValueError: invalid literal for int() with base 10: 'x'", False),
         ("ImportError: cannot import name 'x'", False),
         ("Failed: Timeout (>300.0s) from pytest-timeout.", False),
     ],
 )
-def test_only_an_assertion_is_a_verdict(why: str, is_verdict: bool) -> None:
+def test_what_a_verdict_is(why: str, is_verdict: bool) -> None:
     assert Red("test_it", why).is_verdict is is_verdict
 
 
