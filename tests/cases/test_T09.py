@@ -255,6 +255,7 @@ def test_the_words_are_the_same_everywhere(
 def test_what_is_no_cron_is_an_error_of_its_file(
     errors: dict[str, dict[str, Any]], name: str
 ) -> None:
+    assert f"bad_{name}" in errors
     error = errors[f"bad_{name}"]
     for piece in ILLEGAL[name][1]:
         assert piece in error["error"]

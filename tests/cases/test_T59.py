@@ -178,22 +178,28 @@ def deployment(empty: Deployment, of_nothing: dict[str, Ended]) -> Deployment:
     return empty
 
 
-Answers = Mapping[str, Mapping[str, Ended]]
+class Answers:
+    """What verbs answer, in JSON, and as text in a pipe where 40 columns are asked for."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._known: dict[str, dict[str, Ended]] = {}
+
+    def __getitem__(self, verb: str) -> Mapping[str, Ended]:
+        """The answers of a verb by form; it is asked once."""
+        if verb not in self._known:
+            self._known[verb] = {form: self._ask(verb, form) for form in ("json", "text")}
+        return self._known[verb]
+
+    def _ask(self, verb: str, form: str) -> Ended:
+        arguments = (part.format(form=form) for part in VERBS[verb].arguments)
+        command = words(verb, *arguments, "-o", form)
+        return self._deployment.flow(*command, COLUMNS="40", TERM="xterm-256color")
 
 
 @pytest.fixture(scope="module")
 def answers(deployment: Deployment) -> Answers:
-    """What every verb answers: in JSON, and as text in a pipe where 40 columns are asked for."""
-    found: dict[str, dict[str, Ended]] = {verb: {} for verb in VERBS}
-    for form in ("json", "text"):
-        commands = [
-            words(verb, *(part.format(form=form) for part in one.arguments), "-o", form)
-            for verb, one in VERBS.items()
-        ]
-        done = deployment.together(commands, AT_A_TIME, COLUMNS="40", TERM="xterm-256color")
-        for verb, ended in zip(VERBS, done, strict=True):
-            found[verb][form] = ended
-    return found
+    return Answers(deployment)
 
 
 def the_error(ended: Ended) -> dict[str, str]:
