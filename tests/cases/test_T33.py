@@ -60,6 +60,8 @@ BREAKS = [
 LOST_AFTER = 3 + int(PATIENCE)
 SETTINGS = {"worker.heartbeat": 1, "worker.lost_after": LOST_AFTER, "scheduler.sweep_interval": 1}
 TASKS = ("until_killed", "ends_meanwhile")
+SIGNS = 40
+"""Signs of life, twenty a second."""
 
 DAG = """
     import os
@@ -126,6 +128,15 @@ class Scene:
 
         wait_until(started, f"try {number} of both tasks")
 
+    def wait_for_life(self, number: int) -> None:
+        """Wait for signs of life of a try, as many as an older one beside it could not miss."""
+
+        def alive() -> bool:
+            marks = self.deployment.marks("until_killed")
+            return sum(mark.try_number == number for mark in marks) > SIGNS
+
+        wait_until(alive, f"try {number} at work")
+
 
 @pytest.fixture
 def parsed() -> Iterator[Deployment]:
@@ -152,6 +163,7 @@ def stop_past_the_threshold(scene: Scene) -> None:
     scene.silent.send(signal.SIGSTOP)
     scene.signal_tasks("stopped")
     scene.wait_for_starts(2)
+    scene.wait_for_life(2)
     scene.silent.send(signal.SIGCONT)
     wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
     scene.signal_tasks("again")

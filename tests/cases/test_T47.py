@@ -154,6 +154,7 @@ def told(deployment: Deployment) -> Errors:
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_error_says_what_and_where(told: Errors, name: str) -> None:
+    assert name in told
     mistake, found = MISTAKES[name], told[name]
     for piece in mistake.says:
         assert piece in str(found["error"])
@@ -162,6 +163,7 @@ def test_the_error_says_what_and_where(told: Errors, name: str) -> None:
 
 
 def test_a_task_without_a_dag_is_an_error(told: Errors) -> None:
+    assert "orphan" in told
     found = str(told["orphan"]["error"])
     assert "'lost'" in found and "orphan.py:2" in found
 
