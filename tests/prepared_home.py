@@ -18,6 +18,8 @@ import psycopg
 from flow.embedded import Server
 from flow.store.migrate import migrate
 
+MADE = "FLOW_TEST_PREPARED_HOME"
+"""Names what a session before has made and will forget itself, as `made` says it."""
 _KEPT = ("data", "binaries-*")
 """What a server leaves that holds no name of a place."""
 _made: list[Path] = []
@@ -25,9 +27,7 @@ _made: list[Path] = []
 
 def copy_to(home: Path) -> None:
     """Make a FLOW_HOME whose server does not run yet. Raises NoPostgres where there is none."""
-    if not _made:
-        _made.append(_make())
-    source = _made[0] / "h" / "postgres"
+    source = made() / "h" / "postgres"
     home.mkdir(mode=0o755)
     root = home / "postgres"
     root.mkdir()
@@ -35,6 +35,16 @@ def copy_to(home: Path) -> None:
     for pattern in _KEPT:
         for kept in source.glob(pattern):
             subprocess.run(["cp", "--archive", "--", kept, root], check=True)
+
+
+def made() -> Path:
+    """The folder of the home that others are copied from. Raises NoPostgres where there is none."""
+    given = os.environ.get(MADE)
+    if given:
+        return Path(given)
+    if not _made:
+        _made.append(_make())
+    return _made[0]
 
 
 def forget() -> None:

@@ -140,6 +140,49 @@ ELSEWHERE = {"up", "down", "demo", "tui"}
 their own.
 """
 
+EMPTY_LISTS = (
+    *("dags list", "dags errors", "runs list", "backfills list"),
+    *("vars list", "conns list", "db check"),
+)
+"""Commands that have nothing to tell of a new deployment."""
+
+CONFLICTS = (
+    ("run", DAG, "--run-id", RUN),
+    ("backfill", FILLED, "--from", "2026-01-03", "--to", "2026-01-04", "--yes"),
+    ("conns", "add", CONN, "--uri", "tcp://h"),
+    ("init", "made-json"),
+    ("vars", "import", "vars.json"),
+)
+"""Command lines that ask for what exists already."""
+
+READERS_LEAVE = (
+    ("dags", "list"),
+    ("runs", "list", "-o", "json"),
+    ("tasks", "list", DAG, RUN, "-o", "jsonl"),
+    ("logs", DAG, RUN, TASK),
+    ("grid", DAG),
+    ("vars", "export"),
+    ("completion", "bash"),
+    ("dags", "--help"),
+)
+"""Command lines whose reader may leave early."""
+
+LINES = (
+    ("vars list", ()),
+    ("tasks list", (DAG, RUN)),
+    ("runs show", (DAG, RUN)),
+    ("runs list", ("waits",)),
+)
+"""Lists, what is no list, and nothing, for `-o jsonl`."""
+
+TERMINALS = (
+    ("dags", "list"),
+    ("runs", "list", DAG),
+    ("tasks", "list", DAG, RUN),
+    ("pools", "list"),
+)
+"""Command lines whose tables a terminal shows."""
+
 
 def words(verb: str, *arguments: str) -> tuple[str, ...]:
     """A command line."""

@@ -27,12 +27,14 @@ BREAKS = [
         "engine/flow/timetables/ticks.py",
         "    return {max(first_pass, second_pass)}\n",
         "    return {min(first_pass, second_pass)}\n",
+        test="test_each_local_day_has_one_run",
     ),
     # What is twice fires twice, what is missing is missing.
     Break(
         "engine/flow/timetables/ticks.py",
         "    if cron.has_rhythm and first_pass < second_pass:\n",
         "    if first_pass < second_pass:\n",
+        test="test_each_local_day_has_one_run",
     ),
 ]
 

@@ -26,30 +26,35 @@ BREAKS = [
         "engine/flow/timetables/recurring.py",
         "first = self.first_from(floor, start_date) if floor",
         "first = self.last_before(floor + TICK, start_date) if floor",
+        test="test_a_new_dag_runs_what_its_start_date_and_catchup_say",
     ),
     # A run is made when its interval begins.
     Break(
         "engine/flow/timetables/plan.py",
         "return Planned(interval, timetable.due_at(interval),",
         "return Planned(interval, interval.start,",
+        test="test_a_new_dag_runs_what_its_start_date_and_catchup_say",
     ),
     # Without catchup the first run comes a period late.
     Break(
         "engine/flow/timetables/recurring.py",
         '(catchup == "none" and cursor is None)',
         "(cursor is None)",
+        test="test_a_new_dag_runs_what_its_start_date_and_catchup_say",
     ),
     # Catchup makes up for everything, whatever it says.
     Break(
         "engine/flow/timetables/recurring.py",
         "        if catchup is True:\n            first",
         "        if catchup is not None:\n            first",
+        test="test_a_new_dag_runs_what_its_start_date_and_catchup_say",
     ),
     # "none" runs the latest interval at once.
     Break(
         "engine/flow/timetables/recurring.py",
         '(catchup == "none" and cursor is None)',
         "(catchup is None and cursor is None)",
+        test="test_a_new_dag_runs_what_its_start_date_and_catchup_say",
     ),
 ]
 

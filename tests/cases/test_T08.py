@@ -28,30 +28,35 @@ BREAKS = [
         "engine/flow/timetables/recurring.py",
         "        floor = later(start_date, cursor)\n",
         "        floor = cursor or start_date\n",
+        test="test_the_current_definition_counts",
     ),
     # A new schedule begins wherever it likes.
     Break(
         "engine/flow/store/dags.py",
         "self._plan(file, spec, row.cursor, now, afresh=True)",
         "self._plan(file, spec, None, now)",
+        test="test_the_current_definition_counts",
     ),
     # The plan that was made with the old definition is kept.
     Break(
         "engine/flow/store/dags.py",
         "        if row.spec_hash == definition.spec_hash:\n            return definition.spec\n",
         "        if row.spec_hash:\n            return definition.spec\n",
+        test="test_the_current_definition_counts",
     ),
     # A live DAG makes up for what was missed, though it is to wait for its next tick now.
     Break(
         "engine/flow/store/dags.py",
         "self._plan(file, spec, row.cursor, now, afresh=True)",
         "self._plan(file, spec, row.cursor, now)",
+        test="test_the_current_definition_counts",
     ),
     # Every missed interval is made up for, whatever catchup says.
     Break(
         "engine/flow/timetables/recurring.py",
         "        if catchup is True:\n            first",
         "        if catchup is not None:\n            first",
+        test="test_the_current_definition_counts",
     ),
 ]
 

@@ -28,24 +28,28 @@ BREAKS = [
         "engine/flow/timetables/cron.py",
         "            return next(slots)\n",
         "            slots.day_and = True\n            return next(slots)\n",
+        test="test_runs_are_on_the_days_that_match",
     ),
     # The words are those of another rule than the runs.
     Break(
         "engine/flow/timetables/cron.py",
         "        self.both_day_fields_must_match = self._slots.day_and\n",
         "        self.both_day_fields_must_match = True\n",
+        test="test_the_words_say_the_same",
     ),
     # A step that does not fit means something else, silently.
     Break(
         "engine/flow/timetables/cron.py",
         "    if step.isdecimal() and (len(step) > 2 or int(step) > size):\n",
         "    if step.isdecimal() and len(step) > 9:\n",
+        test="test_what_is_no_cron_is_an_error_of_its_file",
     ),
     # `H` is the same for every DAG.
     Break(
         "engine/flow/timetables/hashed.py",
         'sha256(f"{name}:{dag_id}".encode())',
         'sha256(f"{name}".encode())',
+        test="test_a_hashed_value_is_one_of_the_dags_own_that_stays",
     ),
 ]
 
@@ -164,6 +168,8 @@ with DAG({dag_id!r}, schedule={schedule!r}, start_date=datetime(2024, 12, 1), {m
 """
 HASHED: Final = [f"hashed_{number}" for number in range(8)]
 END: Final = "end_date=datetime(2026, 3, 1), "
+PAUSED: Final = "is_paused_upon_creation=True, "
+"""Should it be taken for a cron, nobody has to wait for its runs."""
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +179,7 @@ def deployment() -> Iterator[Deployment]:
         for name, cron in CRONS.items():
             made.write(f"{name}.py", FILE.format(dag_id=name, schedule=cron.text, more=END))
         for name, (text, _) in ILLEGAL.items():
-            made.write(f"bad_{name}.py", FILE.format(dag_id=name, schedule=text, more=END))
+            made.write(f"bad_{name}.py", FILE.format(dag_id=name, schedule=text, more=PAUSED))
         for name in HASHED:
             made.write(f"{name}.py", FILE.format(dag_id=name, schedule="H H * * *", more=""))
         made.parse()
@@ -249,6 +255,7 @@ def test_the_words_are_the_same_everywhere(
 def test_what_is_no_cron_is_an_error_of_its_file(
     errors: dict[str, dict[str, Any]], name: str
 ) -> None:
+    assert f"bad_{name}" in errors
     error = errors[f"bad_{name}"]
     for piece in ILLEGAL[name][1]:
         assert piece in error["error"]

@@ -30,18 +30,21 @@ BREAKS = [
         "engine/flow/ops/deleting.py",
         "            for stored in once:\n",
         "            for stored in once[:0]:\n",
+        test="test_once_comes_again_when_its_run_is_deleted",
     ),
     # Whoever plans once plans again.
     Break(
         "engine/flow/timetables/single.py",
         "return Interval(only, only) if cursor is None else None",
         "return Interval(only, only) if cursor != start_date else None",
+        test="test_once_is_once_in_the_life_of_a_dag",
     ),
     # A new definition begins anew.
     Break(
         "engine/flow/store/dags.py",
         "self._plan(file, spec, row.cursor, now, afresh=True)",
         "self._plan(file, spec, None, now)",
+        test="test_once_is_once_in_the_life_of_a_dag",
     ),
     # Microseconds are dropped.
     Break(
@@ -49,18 +52,21 @@ BREAKS = [
         "    found = interval_of(spec.timetable, date, spec.start_date)\n",
         "    date = date.replace(microsecond=0)\n"
         "    found = interval_of(spec.timetable, date, spec.start_date)\n",
+        test="test_microseconds_of_an_explicit_date_come_back",
     ),
     # They shift the boundaries of a cron.
     Break(
         "engine/flow/timetables/ticks.py",
         "instant.replace(microsecond=0) + _SECOND",
-        "instant.replace(microsecond=0)",
+        "instant + _SECOND",
+        test="test_microseconds_of_a_start_date_do_not_reach_a_cron",
     ),
     # An empty interval is taken.
     Break(
         "engine/flow/ops/intervals.py",
         "    if asked.end <= asked.start:\n",
         "    if asked.end < asked.start:\n",
+        test="test_an_interval_that_is_none_is_refused",
     ),
 ]
 

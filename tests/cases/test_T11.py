@@ -31,18 +31,21 @@ BREAKS = [
         "engine/flow/authoring/filters.py",
         'return moment.strftime("%Y-%m-%d") if moment else None',
         'return moment.astimezone().strftime("%Y-%m-%d") if moment else None',
+        test="test_template_dates_are_utc_and_have_a_local_form",
     ),
     # A start date without a zone is in the host's.
     Break(
         "engine/flow/authoring/dag.py",
         "        return ZoneInfo(collect.default_timezone())\n",
         '        import os\n\n        return ZoneInfo(os.environ.get("TZ", "UTC"))\n',
+        test="test_a_naive_start_date_is_in_the_configured_zone",
     ),
     # A date on the command line is in the command's own zone.
     Break(
         "engine/flow/ops/running.py",
         "    zone = load_zone(spec.timezone)\n    if wish.date is not None:\n",
         "    zone = now.astimezone().tzinfo or now.tzinfo\n    if wish.date is not None:\n",
+        test="test_a_date_without_an_offset_is_in_the_zone_of_the_dag",
     ),
 ]
 

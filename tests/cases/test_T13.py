@@ -23,31 +23,40 @@ NEEDS: list[str] = []
 
 BREAKS = [
     # Ids by the minute.
-    Break("engine/flow/ops/run_ids.py", "timespec='microseconds'", "timespec='minutes'"),
+    Break(
+        "engine/flow/ops/run_ids.py",
+        "timespec='microseconds'",
+        "timespec='minutes'",
+        test="test_a_schedule_makes_no_difference",
+    ),
     # Logical dates by the second.
     Break(
         "engine/flow/ops/intervals.py",
         "    return Slice(now, last or Interval(now, now), interval_run=False)\n",
         "    now = now.replace(microsecond=0)\n"
         "    return Slice(now, last or Interval(now, now), interval_run=False)\n",
+        test="test_a_schedule_makes_no_difference",
     ),
     # The constraint answers instead of Flow.
     Break(
         "engine/flow/store/runs.py",
         "on conflict do nothing\nreturning dag_id, run_key\n",
         "returning dag_id, run_key\n",
+        test="test_one_of_several_for_a_date_wins",
     ),
     # Whoever asks twice gets the first run again, as if it had been made.
     Break(
         "engine/flow/ops/running.py",
         "            raise _exists(conn, spec, new)\n",
         "            break\n",
+        test="test_one_of_several_for_a_date_wins",
     ),
     # What a command did before it was refused or killed stays.
     Break(
         "engine/flow/store/connect.py",
         '("begin", *settings)',
         "settings",
+        test="test_a_killed_command_has_made_its_run_or_nothing",
     ),
 ]
 
@@ -130,6 +139,7 @@ def test_a_schedule_makes_no_difference(deployment: Deployment) -> None:
     ended = deployment.together([("run", "daily", "-o", "json")] * 6)
     made = [json.loads(one.out) for one in ended]
     assert len({run["run_id"] for run in made}) == 6
+    assert any(datetime.fromisoformat(run["logical_date"]).microsecond for run in made)
     # All are about the same day, and none of them is that day's own run.
     assert len({run["data_interval_start"] for run in made}) == 1
     assert deployment.flow("run", "daily", "--date", made[0]["data_interval_start"]).code == 0

@@ -27,24 +27,28 @@ BREAKS = [
         "engine/flow/ops/clear_plan.py",
         "        if one.state == TaskState.RUNNING or one.key in stopping\n",
         "        if one.state == TaskState.RUNNING\n",
+        test="test_a_marked_task_is_cleared_while_its_process_still_lives",
     ),
     # The death of its process does not count.
     Break(
         "engine/flow/store/migrations/versions/0001_core.sql",
         "    where t.claim = s.claim and t.state in ('running', 'restarting')\n    order by",
         "    where t.claim = s.claim and t.state = 'running'\n    order by",
+        test="test_a_running_task_is_cleared",
     ),
     # The old process goes on.
     Break(
         "engine/flow/roles/work/held.py",
         "            return StopCause.CLEARED\n",
         "            return None\n",
+        test="test_a_running_task_is_cleared",
     ),
     # A process that handles SIGTERM itself calls back, though nobody waits for it any more.
     Break(
         "engine/flow/process/task.py",
         "if callbacks and runtime.current().counts(failed=failed):",
         "if callbacks:",
+        test="test_a_running_task_is_cleared",
     ),
 ]
 

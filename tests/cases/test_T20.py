@@ -25,18 +25,21 @@ BREAKS = [
         "  left join dag_version v on v.dag_id = r.dag_id and v.number = r.version\n",
         "  left join dag d on d.dag_id = r.dag_id\n"
         "  left join dag_version v on v.dag_id = r.dag_id and v.number = d.version\n",
+        test="test_a_task_that_changes_while_it_waits_keeps_its_place_in_the_graph",
     ),
     # A row that is made again begins with the first number once more.
     Break(
         "engine/flow/store/tasks.py",
         '            "fresh": fresh,\n',
         '            "fresh": True,\n',
+        test="test_a_row_that_is_deleted_while_it_waits_is_made_again",
     ),
     # Nobody looks for runs that nobody looks after.
     Break(
         "engine/flow/roles/schedule/sweep.py",
         "        wakeups.wake_runs(conn, [(run_key, None, None) for run_key in forgotten])\n",
         "",
+        test="test_a_row_that_is_deleted_with_nothing_to_announce_it_is_made_again",
     ),
 ]
 

@@ -36,36 +36,42 @@ BREAKS = [
         "        return Outlook.WAIT\n"
         "    return Outlook.SKIP\n\n\n"
         "def _one_failed",
+        test="test_every_join_ends_as_the_table_says",
     ),
     # all_skipped never ends below what its upstream failed.
     Break(
         "engine/flow/decide/rules.py",
         "    if t.success or t.bad:\n        return Outlook.SKIP\n",
         "    if t.success or t.failed:\n        return Outlook.SKIP\n",
+        test="test_every_join_ends_as_the_table_says",
     ),
     # one_failed waits for everybody.
     Break(
         "engine/flow/decide/rules.py",
         "    if t.bad:\n        return Outlook.RUN\n",
         "    if t.bad and t.all_done:\n        return Outlook.RUN\n",
+        test="test_rules_that_can_answer_early_do",
     ),
     # all_done does not wait.
     Break(
         "engine/flow/decide/rules.py",
         "def _all_done(t: Tally) -> Outlook:\n    return _run_if(t.all_done)\n",
         "def _all_done(t: Tally) -> Outlook:\n    return _run_if(t.done > 0)\n",
+        test="test_rules_that_can_answer_early_do",
     ),
     # What follows from a choice is skipped where it is directly below the branch, too.
     Break(
         "engine/flow/operators/skipping.py",
         "        kept |= self.dag.edges.reach(kept, self.dag.edges.downstream)\n",
         "",
+        test="test_a_branch_skips_what_is_not_chosen",
     ),
     # A branch may choose what does not exist.
     Break(
         "engine/flow/operators/skipping.py",
         "            if not members & below:\n",
         "            if not members:\n",
+        test="test_a_branch_skips_what_is_not_chosen",
     ),
 ]
 

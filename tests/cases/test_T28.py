@@ -15,6 +15,7 @@ import pytest
 
 from cases.breaks import Break
 from cases.deployment import Deployment, deployed
+from cases.steady import check_log
 from waiting import wait_until
 
 NEEDS: list[str] = []
@@ -22,36 +23,53 @@ NEEDS: list[str] = []
 BREAKS = [
     # Nobody says what is waited for.
     Break(
-        "engine/flow/decide/explain.py", "    if task_id in decision.closed:\n", "    if False:\n"
+        "engine/flow/decide/explain.py",
+        "    if task_id in decision.closed:\n",
+        "    if False:\n",
+        test="test_a_failure_blocks_and_says_so_until_it_is_repaired",
     ),
     # A skipped previous instance blocks.
     Break(
         "engine/flow/decide/past.py",
         "_SATISFIED = frozenset({TaskState.SUCCESS, TaskState.SKIPPED})\n",
         "_SATISFIED = frozenset({TaskState.SUCCESS})\n",
+        test="test_a_skip_overtakes_or_waits_as_the_task_says",
     ),
     # A failed one does not.
     Break(
         "engine/flow/decide/past.py",
         "    open_ = [id for id in ids if past.states[id] not in _SATISFIED]\n",
         "    open_ = [id for id in ids if past.states[id] not in FINISHED]\n",
+        test="test_a_failure_blocks_and_says_so_until_it_is_repaired",
     ),
     # A skip does not wait for the past.
     Break(
         "engine/flow/decide/run.py",
         "        if spec.wait_for_past_depends_before_skipping and self._past_holds(spec):\n",
         "        if spec.wait_for_past_depends_before_skipping and self.run.fresh:\n",
+        test="test_a_skip_overtakes_or_waits_as_the_task_says",
     ),
     # Ad hoc runs are in the chain.
-    Break("engine/flow/store/past.py", " and (k.whole or r.interval_run),\n", ",\n"),
+    Break(
+        "engine/flow/store/past.py",
+        " and (k.whole or r.interval_run),\n",
+        ",\n",
+        test="test_a_failure_blocks_and_says_so_until_it_is_repaired",
+    ),
     # Nobody is woken when a task of the previous run has ended.
     Break(
         "engine/flow/roles/schedule/write.py",
         "        if not self.chained:\n            return []\n",
         "        if not self.chained or self.dag_id:\n            return []\n",
+        test="test_a_skip_overtakes_or_waits_as_the_task_says",
     ),
     # What is downstream does not count.
-    Break("engine/flow/decide/past.py", "    if task.wait_for_downstream:\n", "    if False:\n"),
+    Break(
+        "engine/flow/decide/past.py",
+        "    if task.wait_for_downstream:\n",
+        "    if False:\n",
+        test="test_what_is_downstream_of_the_previous_instance_is_waited_for",
+    ),
 ]
 
 DAG = """
@@ -107,7 +125,7 @@ DAG = """
 
 @pytest.fixture(scope="module")
 def deployment() -> Iterator[Deployment]:
-    with deployed({"worker.slots": 8}) as made:
+    with deployed({"worker.slots": 8, "scheduler.sweep_interval": 1}) as made:
         made.write("chains.py", DAG)
         made.up("--schedulers", "2")
         made.wait_for_dags("overtaking", "waiting", "downstream")
@@ -181,6 +199,7 @@ def test_a_skip_overtakes_or_waits_as_the_task_says(deployment: Deployment, dag_
         order = [ended_at(deployment, dag_id, run_id, "t2") for run_id in (one, two, three)]
         assert order == sorted(order)
         assert at(deployment, dag_id, three, "start") > at(deployment, dag_id, one, "end")
+    check_log(deployment.roles[0])  # nobody had to be woken by the sweep
 
 
 def test_a_failure_blocks_and_says_so_until_it_is_repaired(deployment: Deployment) -> None:

@@ -28,30 +28,35 @@ BREAKS = [
         "engine/flow/roles/schedule/creation.py",
         "dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag",
         "1 + dag.max_active_runs - counts.get(dag.dag_id, Active()).running for dag",
+        test="test_cleared_runs_go_one_by_one_and_the_oldest_first",
     ),
     # The newest queued run starts first.
     Break(
         "engine/flow/store/runs.py",
         "and not q.paused order by q.logical_date, q.run_key limit d.room) as first\n",
         "and not q.paused order by q.logical_date desc, q.run_key desc limit d.room) as first\n",
+        test="test_cleared_runs_go_one_by_one_and_the_oldest_first",
     ),
     # A run that has ended lets nobody start.
     Break(
         "engine/flow/store/migrations/versions/0001_core.sql",
         "  select 'dag', k.dag_id from unnest(dag_ids) as k(dag_id)\n",
         "  select 'dag', k.dag_id from unnest(dag_ids[1:0]) as k(dag_id)\n",
+        test="test_cleared_runs_go_one_by_one_and_the_oldest_first",
     ),
     # A backfill has one run too many.
     Break(
         "engine/flow/roles/schedule/backfilling.py",
         "    return one.max_active_runs - counts",
         "    return 1 + one.max_active_runs - counts",
+        test="test_a_backfill_has_a_limit_of_its_own",
     ),
     # The limit of the DAG counts the runs of its backfills.
     Break(
         "engine/flow/store/runs.py",
         "select dag_id, count(*) filter (where state = 'running' and backfill_id is null),\n",
         "select dag_id, count(*) filter (where state = 'running'),\n",
+        test="test_a_backfill_has_a_limit_of_its_own",
     ),
 ]
 

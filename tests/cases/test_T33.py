@@ -2,8 +2,9 @@
 
 The supervisor of a worker stands still for longer than the threshold. Its zygote ends what it runs
 before anybody may start the next try, the loss is handled once, and what the supervisor says when
-it goes on does not count: not even the success of a task that ended meanwhile. Hosts that are
-merely busy lose nothing, and a threshold that a heartbeat or two could miss is refused.
+it goes on does not count: not even the success of a task that ended meanwhile. What was
+committed before counts. Hosts that are merely busy lose nothing, and a threshold that a heartbeat
+or two could miss is refused.
 """
 
 from __future__ import annotations
@@ -28,32 +29,39 @@ BREAKS = [
         "engine/flow/process/zygote.py",
         '            self._family.kill_all("lease")\n',
         "            pass\n",
+        test="test_a_stopped_supervisor_is_lost_once",
     ),
     Break(
         "engine/flow/decide/after.py",
         "    if facts.losses < MAX_LOSSES:\n",
         "    if facts.losses > MAX_LOSSES:\n",
+        test="test_a_stopped_supervisor_is_lost_once",
     ),
     Break(
         "engine/flow/roles/work/worker.py",
         "        if not alive:\n            self._on_lost()\n            return\n",
         "        if not alive:\n            return\n",
+        test="test_a_stopped_supervisor_is_lost_once",
     ),
     Break(
         "engine/flow/roles/schedule/rescue.py",
         "            silent = silent + passed if counter == process.heartbeat else 0.0\n",
         "            silent = silent + passed\n",
+        test="test_a_busy_host_loses_nothing",
     ),
     Break(
         "engine/flow/config.py",
         "    if worker.lost_after < least:\n",
         "    if worker.lost_after < 0:\n",
+        test="test_a_threshold_of_less_than_three_heartbeats_is_refused",
     ),
 ]
 
 LOST_AFTER = 3 + int(PATIENCE)
 SETTINGS = {"worker.heartbeat": 1, "worker.lost_after": LOST_AFTER, "scheduler.sweep_interval": 1}
 TASKS = ("until_killed", "ends_meanwhile")
+SIGNS = 40
+"""Signs of life, twenty a second."""
 
 DAG = """
     import os
@@ -120,6 +128,15 @@ class Scene:
 
         wait_until(started, f"try {number} of both tasks")
 
+    def wait_for_life(self, number: int) -> None:
+        """Wait for signs of life of a try, as many as an older one beside it could not miss."""
+
+        def alive() -> bool:
+            marks = self.deployment.marks("until_killed")
+            return sum(mark.try_number == number for mark in marks) > SIGNS
+
+        wait_until(alive, f"try {number} at work")
+
 
 @pytest.fixture
 def parsed() -> Iterator[Deployment]:
@@ -146,6 +163,7 @@ def stop_past_the_threshold(scene: Scene) -> None:
     scene.silent.send(signal.SIGSTOP)
     scene.signal_tasks("stopped")
     scene.wait_for_starts(2)
+    scene.wait_for_life(2)
     scene.silent.send(signal.SIGCONT)
     wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
     scene.signal_tasks("again")
@@ -181,6 +199,30 @@ def test_a_stopped_supervisor_is_lost_once(parsed: Deployment) -> None:
     said = [line for line in scheduler.text().splitlines() if line.endswith("lost")]
     assert len(said) == 1
     assert f"(pid {scene.silent.process.pid}) has not counted up for {LOST_AFTER} s" in said[0]
+
+
+def test_a_result_that_was_committed_wins(parsed: Deployment) -> None:
+    """The supervisor stands still behind its commit, and is lost over its other task alone."""
+    parsed.start("schedule")
+    scene = enact(parsed, FLOW_FAULTS="work.report.after_commit=stop@1")
+    scene.signal_tasks("stopped")
+    wait_until(
+        lambda: any(mark.try_number == 2 for mark in parsed.marks("until_killed")),
+        "try 2 of the task that was lost",
+    )
+    scene.silent.send(signal.SIGCONT)
+    wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
+    scene.signal_tasks("again")
+    assert parsed.wait_for_run("silent", scene.run_id)["state"] == "success"
+    tries = {
+        task_id: [one["state"] for one in parsed.tries("silent", scene.run_id, task_id)]
+        for task_id in TASKS
+    }
+    assert tries == {"until_killed": ["lost", "success"], "ends_meanwhile": ["success"]}
+    assert parsed.ask("xcom", "get", "silent", scene.run_id, "ends_meanwhile")["value"] == 1
+    assert [life.try_number for life in marker_file.lives(parsed.marks("ends_meanwhile"))] == [1]
+    for role in parsed.roles:
+        check_log(role)
 
 
 def test_stopped_together_they_cannot_keep_two_tries_apart(parsed: Deployment) -> None:

@@ -29,16 +29,19 @@ BREAKS = [
         "        woken = runs.woken(answers.opening)\n"
         '        conn.execute("commit")\n'
         '        conn.execute("begin")\n',
+        test="test_schedulers_and_workers_die_between_queued_and_running",
     ),
     Break(
         "engine/flow/decide/after.py",
         "        return AfterTry(TaskState.SCHEDULED, again=True)\n",
         "        return after_failure(facts)\n",
+        test="test_schedulers_and_workers_die_between_queued_and_running",
     ),
     Break(
         "engine/flow/roles/schedule/sweep.py",
         "        returned = candidates.unqueue(conn)\n",
         "        returned = 0\n",
+        test="test_what_no_worker_claims_goes_back",
     ),
 ]
 

@@ -1,7 +1,9 @@
 """T42: templates are rendered once, everywhere alike, and undefined names are errors.
 
-`flow tasks render` shows what the try itself renders; text that comes from a conf or an XCom is
-never rendered again; secrets are masked in what is shown, and only there.
+Text is rendered wherever it stands in a list, tuple, set, dict or declared field. `flow tasks
+render` shows what the try itself renders; text that comes from a conf or an XCom is never rendered
+again; values keep their types where that is asked for; secrets are masked in what is shown, and
+only there.
 """
 
 from __future__ import annotations
@@ -24,21 +26,25 @@ BREAKS = [
         "return self._templates.render_file(text) if is_file else self._templates.render(text)",
         "return self._templates.render_file(text) if is_file else "
         "self._templates.render(self._templates.render(text))",
+        test="test_nested_values_are_rendered_once",
     ),
     Break(
         "engine/flow/authoring/template_environment.py",
         '"undefined": dag.template_undefined or jinja2.StrictUndefined,',
         '"undefined": dag.template_undefined or jinja2.Undefined,',
+        test="test_undefined_names_fail_alike",
     ),
     Break(
         "engine/flow/process/masked.py",
         "            connection.password = MASK\n",
         "            pass\n",
+        test="test_a_secret_is_masked_where_it_is_shown",
     ),
     Break(
         "engine/flow/ops/rendering.py",
         "try_number=made[-1].try_number if made else 1,",
         "try_number=1,",
+        test="test_the_last_try_is_shown",
     ),
 ]
 
@@ -47,6 +53,9 @@ DAG = """
     from datetime import datetime, timedelta
     from flow import DAG, BaseOperator, task
     from flow.operators.bash import BashOperator
+
+    def plain(value):
+        return list(value) if isinstance(value, set) else str(value)
 
     class Nested:
         template_fields = ("inner",)
@@ -62,7 +71,7 @@ DAG = """
             self.payload = payload
             self.fail_first = fail_first
         def execute(self, context):
-            print("PAYLOAD", json.dumps(self.payload, default=str))
+            print("PAYLOAD", json.dumps(self.payload, default=plain))
             if self.fail_first and context["ti"].try_number == 1:
                 raise ValueError("once more")
 
@@ -77,10 +86,13 @@ DAG = """
             "a": ["{{ ds }}", {"b": "{{ params.x }}", "{{ ds }}": 1}, ("{{ run_id }}", 7)],
             "conf": "{{ dag_run.conf['text'] }}",
             "xcom": "{{ ti.xcom_pull('hands_on') }}",
+            "set": {"{{ ds }}"},
             "object": Nested("{{ data_interval_end }}"),
             "variable": "{{ var.value.country }}",
         })
-        hands_on() >> nested
+        native = Show(task_id="native", render_template_as_native_obj=True,
+             payload=["{{ [1, params.x] }}", "{{ 1 + 1 }}", "{{ ti.xcom_pull('hands_on') }}"])
+        hands_on() >> [nested, native]
         Show(task_id="tried_twice", payload="try {{ ti.try_number }} of {{ ti.max_tries }}",
              retries=1, fail_first=True)
         Show(task_id="secret", payload="{{ conn.shop.password }} at {{ conn.shop.host }}")
@@ -132,8 +144,14 @@ def test_nested_values_are_rendered_once(ran: Ran) -> None:
     assert shown["a"] == ["2026-10-09", {"b": "param", "{{ ds }}": 1}, [ran.run_id, 7]]
     assert shown["conf"] == "{{ 1 + 1 }}"
     assert shown["xcom"] == "{{ 2 + 2 }}"
+    assert shown["set"] == ["2026-10-09"]
     assert shown["object"] == "Nested(2026-10-10 00:00:00+00:00)"
     assert shown["variable"] == "ch"
+
+
+def test_a_value_keeps_its_type_where_that_is_asked_for(ran: Ran) -> None:
+    expected = [[1, "param"], 2, "{{ 2 + 2 }}"]
+    assert ran.rendered("native")["payload"] == ran.logged("native") == expected
 
 
 @pytest.mark.parametrize("task_id", ["nested", "tried_twice"])

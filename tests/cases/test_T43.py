@@ -1,7 +1,8 @@
 """T43: how a task's process ends is how the try ends, and the exit is stored and shown.
 
 SystemExit 0 or None is success, any other code a failure; a process that dies without a reported
-result has failed, whatever its code; bash's skip code skips; everything has a reason.
+result has failed, whatever its code; bash's skip code skips; everything has a reason. Retries apply
+to each way of failing.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ BREAKS = [
         "engine/flow/process/task.py",
         "    if code is None or code == 0:\n",
         "    if code is None:\n",
+        test="test_states",
     ),
     Break(
         "engine/flow/process/task.py",
         "    if isinstance(error, SystemExit):\n        return _judge_exit(error, ended)\n",
         "    if isinstance(error, SystemExit):\n        return _End(TaskState.SUCCESS, ended)\n",
+        test="test_states",
     ),
     Break(
         "engine/flow/process/ending.py",
@@ -36,16 +39,26 @@ BREAKS = [
         "    if ended.exit_code == 0:\n"
         "        return _reported(task, ended, Outcome(state=TaskState.SUCCESS, ended=0.0))\n"
         "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+        test="test_states",
     ),
     Break(
         "engine/flow/operators/bash.py",
         "        if code in self.skip_on_exit_code:\n",
         "        if code in ():\n",
+        test="test_states",
+    ),
+    # A failure is the last word.
+    Break(
+        "engine/flow/decide/after.py",
+        "    if not may_retry or facts.try_number >= facts.max_tries:\n",
+        "    if facts.try_number:\n",
+        test="test_retries_apply_however_a_try_has_failed",
     ),
 ]
 
 DAG = """
     import os, signal, sys
+    from datetime import timedelta
     from flow import DAG, task
     from flow.operators.bash import BashOperator
 
@@ -92,6 +105,25 @@ DAG = """
             one()
         BashOperator(task_id="bash_skip", bash_command="exit 99")
         BashOperator(task_id="bash_last_counts", bash_command="false; true")
+
+    retrying = {"retries": 1, "retry_delay": timedelta(seconds=0.1)}
+    with DAG("again", schedule=None, default_args=retrying):
+
+        @task
+        def exits(ti=None):
+            sys.exit(3 if ti.try_number == 1 else 0)
+
+        @task
+        def dies(ti=None):
+            if ti.try_number == 1:
+                os._exit(0)
+
+        @task
+        def is_killed(ti=None):
+            if ti.try_number == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        exits(), dies(), is_killed()
     """
 
 
@@ -140,7 +172,7 @@ def deployment() -> Iterator[Deployment]:
     with deployed({"worker.slots": 4}) as made:
         made.write("ends.py", DAG)
         made.up()
-        made.wait_for_dags("ends")
+        made.wait_for_dags("ends", "again")
         yield made
 
 
@@ -156,6 +188,19 @@ def test_states(ran: Ran) -> None:
         task_id: end.state for task_id, end in EXPECTED.items()
     }
     assert ran.run["state"] == "failed"
+
+
+def test_retries_apply_however_a_try_has_failed(deployment: Deployment) -> None:
+    run = deployment.run_to_end("again")
+    for task_id, reason in (
+        ("exits", "exit code 3"),
+        ("dies", "exit code 0 and reported no result"),
+        ("is_killed", "SIGKILL"),
+    ):
+        first, second = deployment.tries("again", run["run_id"], task_id)
+        assert (first["state"], second["state"]) == ("failed", "success"), task_id
+        assert reason in first["reason"]
+    assert run["state"] == "success"
 
 
 @pytest.mark.parametrize("task_id", EXPECTED)

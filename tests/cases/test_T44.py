@@ -27,24 +27,28 @@ BREAKS = [
         "engine/flow/process/family.py",
         "            if pid not in known:\n",
         "            if pid not in known and pid in ():\n",
+        test="test_nothing_is_left",
     ),
     # on_kill is not called.
     Break(
         "engine/flow/process/stop.py",
         "        if self._on_kill is not None:\n",
         "        if self._on_kill is None:\n",
+        test="test_on_kill_runs",
     ),
     # SIGTERM is all that a try ever gets.
     Break(
         "engine/flow/process/family.py",
         "                member.deadline = None\n                self._kill(member.pid)\n",
         "                member.deadline = None\n",
+        test="test_limits_end_everything",
     ),
     # A mark changes a row and stops nothing.
     Break(
         "engine/flow/roles/work/worker.py",
         "                self._stop(job_id, held, cause)\n",
         "                held.cause = cause\n",
+        test="test_marking_stops_the_task",
     ),
 ]
 
@@ -158,7 +162,9 @@ def deployment() -> Iterator[Deployment]:
 @pytest.fixture(scope="module")
 def ran(deployment: Deployment) -> Ran:
     children = deployment.run("children")
-    return Ran(deployment, deployment.run_to_end("timeouts")["run_id"], children)
+    timeouts = deployment.run("timeouts")
+    deployment.wait_for_run("timeouts", timeouts)
+    return Ran(deployment, timeouts, children)
 
 
 def processes_of(deployment: Deployment, dag_id: str) -> list[int]:

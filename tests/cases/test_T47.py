@@ -17,28 +17,39 @@ from cases.deployment import Deployment, deployed
 
 BREAKS = [
     # Cycles are not looked for.
-    Break("engine/flow/graph/check.py", "    if cycle:\n", "    if cycle and not spec.tasks:\n"),
+    Break(
+        "engine/flow/graph/check.py",
+        "    if cycle:\n",
+        "    if cycle and not spec.tasks:\n",
+        test="test_the_error_says_what_and_where",
+    ),
     # Ids may have any length.
     Break(
-        "engine/flow/graph/check.py", "    if len(value) > MAX_ID:\n", "    if len(value) < 0:\n"
+        "engine/flow/graph/check.py",
+        "    if len(value) > MAX_ID:\n",
+        "    if len(value) < 0:\n",
+        test="test_the_error_says_what_and_where",
     ),
     # Of modules that import each other only the last line is told.
     Break(
         "engine/flow/process/trace.py",
         '    if "partially initialized module" in said:\n',
         '    if "partially initialised module" in said:\n',
+        test="test_modules_that_import_each_other_show_the_first_cause",
     ),
     # An error is told where the DAG file imports what is wrong.
     Break(
         "engine/flow/process/parse.py",
         "        error=trace.with_place(error, job.file, job.root),\n",
         "        error=trace.one_line(error),\n",
+        test="test_an_error_behind_a_circle_is_told_with_its_own_place",
     ),
     # A task without a DAG is nobody's business.
     Break(
         "engine/flow/authoring/collect.py",
         "    collection.check_tasks()\n",
         "",
+        test="test_a_task_without_a_dag_is_an_error",
     ),
 ]
 
@@ -143,6 +154,7 @@ def told(deployment: Deployment) -> Errors:
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_error_says_what_and_where(told: Errors, name: str) -> None:
+    assert name in told
     mistake, found = MISTAKES[name], told[name]
     for piece in mistake.says:
         assert piece in str(found["error"])
@@ -151,6 +163,7 @@ def test_the_error_says_what_and_where(told: Errors, name: str) -> None:
 
 
 def test_a_task_without_a_dag_is_an_error(told: Errors) -> None:
+    assert "orphan" in told
     found = str(told["orphan"]["error"])
     assert "'lost'" in found and "orphan.py:2" in found
 

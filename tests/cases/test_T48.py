@@ -32,36 +32,42 @@ BREAKS = [
         "engine/flow/store/dags.py",
         "            elif row.columns.present and row.columns.file != file.file.path:\n",
         "            elif row.columns.present and not row.columns.file:\n",
+        test="test_the_first_owner_keeps_it_in_every_cycle",
     ),
     # A file that is gone keeps its ids.
     Break(
         "engine/flow/store/dags.py",
         "    hidden = dag_rows.hide(conn, (row.dag_id for row in rows.values()))\n",
         "    hidden: set[str] = set()\n",
+        test="test_when_the_owner_goes_another_takes_over_in_one_cycle",
     ),
     # A free id waits for its file to change.
     Break(
         "engine/flow/store/dag_files.py",
         "  select from dag d where d.dag_id = c.dag_id and d.present and d.file <> f.path))\n",
         "  select from dag d where d.dag_id = c.dag_id))\n",
+        test="test_when_the_owner_goes_another_takes_over_in_one_cycle",
     ),
     # Within a file the first one silently counts.
     Break(
         "engine/flow/authoring/collect.py",
         "        if before.dag is not dag:\n",
         "        if before.dag.dag_id != dag.dag_id:\n",
+        test="test_one_file_may_not_make_an_id_twice",
     ),
     # The error names one of two.
     Break(
         "engine/flow/store/dags.py",
         'f"DAG {first!r} of {path} is defined by {owners[first]} too, which',
         'f"DAG {first!r} is defined by {owners[first]} too, which',
+        test="test_the_others_have_an_error_that_names_both",
     ),
     # A check looks at each file alone.
     Break(
         "engine/flow/ops/checking/across.py",
         "        for file, line in found if len(found) > 1 else ():\n",
         "        for file, line in found if len(found) > len(places) else ():\n",
+        test="test_a_check_finds_both_before_they_are_installed",
     ),
 ]
 

@@ -1,7 +1,7 @@
 """T49: ids use a fixed alphabet; what is outside of it is refused in words, what is inside works.
 
 No id can lead out of the log root, ids that differ in case alone share nothing, and the command
-takes ids that begin with `-` after `--`.
+takes ids that begin with `-` after `--`. Completion and the terminal UI show them as they are.
 """
 
 from __future__ import annotations
@@ -14,18 +14,26 @@ from pathlib import Path
 import pytest
 
 from cases.breaks import Break
-from cases.deployment import Deployment, deployed
+from cases.deployment import COMMAND, Deployment, deployed
+from in_tmux import terminal
+from waiting import wait_until
 
 NEEDS: list[str] = []
 
 BREAKS = [
     # Any text is an id.
-    Break("engine/flow/graph/check.py", "    if not _ID.match(value):\n", "    if not value:\n"),
+    Break(
+        "engine/flow/graph/check.py",
+        "    if not _ID.match(value):\n",
+        "    if not value:\n",
+        test="test_every_other_id_is_refused_in_words",
+    ),
     # Logs of DAGs whose ids differ in case alone share their files.
     Break(
         "engine/flow/logs/files.py",
         '    return quote(value, safe=":+ ")\n',
         '    return quote(value.lower(), safe=":+ ")\n',
+        test="test_a_legal_run_id_works_everywhere",
     ),
 ]
 
@@ -122,6 +130,35 @@ def test_a_legal_run_id_works_everywhere(deployment: Deployment, run_id: str) ->
     assert (run["run_id"], run["state"]) == (run_id, "success")
     assert deployment.states("a", run_id) == {"a": "success"}
     assert has_log_of_its_own(deployment, "a", run_id)
+
+
+def test_completion_offers_them_as_they_are(deployment: Deployment) -> None:
+    cache = {"XDG_CACHE_HOME": str(deployment.folder / "m" / "names")}
+
+    def offered(*asked: str) -> list[str]:
+        return deployment.flow("--complete", *asked, **cache).out.splitlines()
+
+    wait_until(lambda: sorted(offered("dag", "")) == sorted(LEGAL), "the ids of all DAGs", pause=1)
+    for dag_id in LEGAL:
+        wait_until(
+            lambda dag_id=dag_id: offered("task", "", dag_id) == [dag_id],  # type: ignore[misc]
+            f"the task of {dag_id[:10]}",
+            pause=1,
+        )
+    assert offered("dag", "a") == ["a", "a.b"]
+
+
+def test_the_terminal_ui_shows_them_as_they_are(deployment: Deployment) -> None:
+    folder = deployment.folder / "m"
+    environment = deployment.environment(XDG_STATE_HOME=str(folder / "state"))
+    program = ["env", "-C", str(deployment.project), *COMMAND, "tui"]
+    with terminal(program, folder, environment) as screen:
+        screen.until("keys")
+        screen.press("2")
+        for dag_id in LEGAL:  # a long one with its beginning and its end
+            screen.until(f" {dag_id} " if len(dag_id) < 50 else "x…x")
+        screen.press("q")
+        assert screen.until_left() == 0
 
 
 def test_nothing_is_written_outside_of_its_place(deployment: Deployment) -> None:

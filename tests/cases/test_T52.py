@@ -21,20 +21,32 @@ from cases.deployment import Deployment, deployed
 
 BREAKS = [
     # Anything in JSON is a conf.
-    Break("engine/flow/ops/conf.py", "    if not isinstance(value, dict):\n", "    if False:\n"),
+    Break(
+        "engine/flow/ops/conf.py",
+        "    if not isinstance(value, dict):\n",
+        "    if False:\n",
+        test="test_what_is_no_json_object_makes_no_run",
+    ),
     # What JSON does not know is let through.
-    Break("engine/flow/ops/conf.py", "parse_constant=_not_json", "parse_constant=float"),
+    Break(
+        "engine/flow/ops/conf.py",
+        "parse_constant=_not_json",
+        "parse_constant=float",
+        test="test_what_is_no_json_object_makes_no_run",
+    ),
     # Defaults win.
     Break(
         "engine/flow/authoring/context.py",
         '"params": lambda facts: {**facts.params, **facts.dag_run.conf},',
         '"params": lambda facts: {**facts.dag_run.conf, **facts.params},',
+        test="test_tasks_see_defaults_and_on_top_of_them_the_conf_with_its_types",
     ),
     # A Param may lack its default.
     Break(
         "engine/flow/authoring/param.py",
         '            raise not_yet("a Param without a default", caller())\n',
         "            default = None\n",
+        test="test_what_needs_a_schema_is_an_error_of_its_file",
     ),
 ]
 
@@ -86,7 +98,7 @@ GOOD = {
     "emptied": {"count": None, "empty": False},
     "deep": {"nested": {"list": [], "more": {"x": [1.0, "1"]}}},
     "other": {"no_param": [1]},
-    "large": {"word": "x" * 50_000},
+    "large": {"word": "x" * 1_000_000},
 }
 """By run: its conf."""
 BAD = (
@@ -137,10 +149,12 @@ def test_what_is_no_json_object_makes_no_run(deployment: Deployment) -> None:
 def test_tasks_see_defaults_and_on_top_of_them_the_conf_with_its_types(
     deployment: Deployment,
 ) -> None:
-    commands = [
-        ("run", "typed", "--run-id", name, "--conf", json.dumps(conf))
-        for name, conf in GOOD.items()
-    ]
+    commands = []
+    for name, conf in GOOD.items():
+        (deployment.project / f"{name}.json").write_text(json.dumps(conf), encoding="utf-8")
+        # What is larger than an argument may be comes from a file.
+        given = f"@{name}.json" if name == "large" else json.dumps(conf)
+        commands.append(("run", "typed", "--run-id", name, "--conf", given))
     assert [one.code for one in deployment.together(commands, 3)] == [0] * len(GOOD)
     deployment.up()
     scheduled = "scheduled__2026-01-01T00:00:00+00:00"

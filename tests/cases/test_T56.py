@@ -19,7 +19,7 @@ import pytest
 from cases.breaks import Break
 from cases.deployment import COMMAND, Deployment, deployed
 from cases.on_terminal import on_terminal
-from waiting import limit, wait_until
+from waiting import wait_until
 
 NEEDS: list[str] = []
 
@@ -29,6 +29,7 @@ BREAKS = [
         "engine/flow/process/output.py",
         "            write_through=True,\n",
         "            write_through=False,\n",
+        test="test_half_a_line_of_a_killed_task_is_seen_at_once_and_kept",
     ),
     # Text follows the locale.
     Break(
@@ -36,18 +37,21 @@ BREAKS = [
         '            encoding="utf-8",\n            errors="backslashreplace",\n'
         '            newline="\\n",\n',
         '            encoding="ascii",\n            newline="\\n",\n',
+        test="test_no_task_fails_because_of_what_it_writes",
     ),
     # Bytes that are no UTF-8 are an error.
     Break(
         "engine/flow/logs/text.py",
         'getincrementaldecoder("utf-8")("backslashreplace")',
         'getincrementaldecoder("utf-8")("strict")',
+        test="test_bytes_are_kept_and_shown_readably",
     ),
     # A terminal obeys what a task has written.
     Break(
         "engine/flow/logs/text.py",
         "        return text if text.isprintable() else text.translate(_ESCAPES)\n",
         "        return text\n",
+        test="test_bytes_are_kept_and_shown_readably",
     ),
     # Places in a log are counted in characters.
     Break(
@@ -55,18 +59,21 @@ BREAKS = [
         "            self._offset += len(data)\n            yield self._text.feed(data)\n",
         "            text = self._text.feed(data)\n            self._offset += len(text)\n"
         "            yield text\n",
+        test="test_two_followers_see_all_tries_of_several_tasks_and_end",
     ),
     # A follower does not see that a task has ended.
     Break(
         "engine/flow/ops/logs/following.py",
         "        self.over = the_only_one or self._state in FINISHED\n",
         "        self.over = the_only_one\n",
+        test="test_half_a_line_of_a_killed_task_is_seen_at_once_and_kept",
     ),
-    # The last words of a line without an end are forgotten.
+    # Of a line that has not ended nothing is shown.
     Break(
         "engine/flow/logs/text.py",
         "        text = self._decoder.decode(data, final)\n",
         '        text = self._decoder.decode(data, final).rpartition("\\n")[0]\n',
+        test="test_half_a_line_of_a_killed_task_is_seen_at_once_and_kept",
     ),
 ]
 
@@ -159,7 +166,8 @@ class Following:
 
     def wait(self) -> int:
         """Wait until it ends by itself; the exit code."""
-        return self.process.wait(limit(60))
+        wait_until(lambda: self.process.poll() is not None, "the follower's end", seconds=60)
+        return self.process.wait()
 
 
 @dataclass(frozen=True)

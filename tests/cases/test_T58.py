@@ -26,38 +26,49 @@ BREAKS = [
         "engine/flow/authoring/connection_uri.py",
         '        return unquote(text, errors="strict") or None\n',
         '        return unquote(text.replace("+", " "), errors="strict") or None\n',
+        test="test_uris_as_people_write_them",
     ),
     # An IPv6 address keeps its brackets.
     Break(
         "engine/flow/authoring/connection_uri.py",
         "        return address, _port(rest[1:])\n",
         '        return f"[{address}]", _port(rest[1:])\n',
+        test="test_500_random_connections_come_back_in_every_form",
     ),
     # Extras become texts.
     Break(
         "engine/flow/authoring/connection_uri.py",
         '        if _parse_query(flat) == extra and "%7B" not in flat and "%5B" not in flat:\n',
         '        if "%7B" not in flat and "%5B" not in flat:\n',
+        test="test_500_random_connections_come_back_in_every_form",
     ),
     # The store comes first.
     Break(
         "engine/flow/secrets/lookup.py",
         "    if text:\n        return FoundConnection(",
         "    if text and connections.one(conn, conn_id) is None:\n        return FoundConnection(",
+        test="test_the_environment_comes_before_the_store",
     ),
     # A dot stays a dot in the name of a variable, where no shell can set it.
-    Break("engine/flow/secrets/names.py", '"[^A-Z0-9]"', '"[^A-Z0-9.]"'),
+    Break(
+        "engine/flow/secrets/names.py",
+        '"[^A-Z0-9]"',
+        '"[^A-Z0-9.]"',
+        test="test_the_environment_holds_both_forms",
+    ),
     # The environment takes URIs only.
     Break(
         "engine/flow/authoring/connection.py",
         '    if text.startswith("{"):\n',
         '    if text.startswith("{{"):\n',
+        test="test_the_environment_holds_both_forms",
     ),
     # Errors quote what they could not read.
     Break(
         "engine/flow/authoring/connection.py",
         'raise _invalid(conn_id, "its JSON cannot be parsed", _JSON_HINT)',
         'raise _invalid(conn_id, f"its JSON cannot be parsed: {text}", _JSON_HINT)',
+        test="test_what_cannot_be_read_is_refused_without_quoting_it",
     ),
     # The database holds passwords.
     Break(

@@ -21,13 +21,18 @@ import pytest
 from cases.breaks import Break
 from cases.deployment import COMMAND, Deployment, Ended, deployed
 from cases.every_verb import (
+    CONFLICTS,
     CONN,
     DAG,
     ELSEWHERE,
+    EMPTY_LISTS,
     FILLED,
+    LINES,
     POOL,
+    READERS_LEAVE,
     RUN,
     TASK,
+    TERMINALS,
     VARIABLE,
     VERBS,
     WITHOUT_FORMS,
@@ -47,39 +52,50 @@ BREAKS = [
         "            if self.format is Format.JSON:\n                self._json(listed)\n",
         "            if listed and self.format is Format.JSON:\n"
         "                self._json(listed)\n",
+        test="test_nothing_is_an_empty_list",
     ),
     # Messages are part of the result.
     Break(
         "cli/flow_cli/output.py",
         "        self.err.writelines(f",
         "        self.out.writelines(f",
+        test="test_a_result_is_json_and_nothing_else",
     ),
     # Errors are always for people.
     Break(
         "cli/flow_cli/application.py",
         "report(failure, as_json=wants_json(arguments))",
         "report(failure, as_json=False)",
+        test="test_an_error_is_an_object_with_lines_of_json_too",
     ),
     # Failures are successes.
     Break(
         "cli/flow_cli/application.py",
         "    return failure.exit_code\n",
         "    return exits.DONE\n",
+        test="test_an_error_is_an_object_with_lines_of_json_too",
     ),
     # Every reader is taken for a terminal of 40 columns.
     Break(
         "cli/flow_cli/output.py",
         "        if self.out.isatty():\n            from flow_cli.terminal import draw_table\n",
         "        if self.out:\n            from flow_cli.terminal import draw_table\n",
+        test="test_a_pipe_gets_whole_ids_and_no_colour",
     ),
     # A reader that leaves is a bug.
     Break(
         "cli/flow_cli/application.py",
         "    except BrokenPipeError:\n        _drop_output()\n        return exits.READER_GONE\n",
         "    except ConnectionResetError:\n        return exits.READER_GONE\n",
+        test="test_a_reader_that_leaves_is_no_error",
     ),
     # Ids that are too long for the terminal lose their ends.
-    Break("cli/flow_cli/terminal.py", 'Text(line, overflow="fold")', "Text(line[:40])"),
+    Break(
+        "cli/flow_cli/terminal.py",
+        'Text(line, overflow="fold")',
+        "Text(line[:40])",
+        test="test_a_narrow_terminal_folds_and_loses_nothing",
+    ),
 ]
 
 
@@ -123,37 +139,6 @@ NOISY = f"""
     """
 
 
-EMPTY_LISTS = (
-    *("dags list", "dags errors", "runs list", "backfills list"),
-    *("vars list", "conns list", "db check"),
-)
-
-CONFLICTS = (
-    ("run", DAG, "--run-id", RUN),
-    ("backfill", FILLED, "--from", "2026-01-03", "--to", "2026-01-04", "--yes"),
-    ("conns", "add", CONN, "--uri", "tcp://h"),
-    ("init", "made-json"),
-    ("vars", "import", "vars.json"),
-)
-
-READERS_LEAVE = (
-    ("dags", "list"),
-    ("runs", "list", "-o", "json"),
-    ("tasks", "list", DAG, RUN, "-o", "jsonl"),
-    ("logs", DAG, RUN, TASK),
-    ("grid", DAG),
-    ("vars", "export"),
-    ("completion", "bash"),
-    ("dags", "--help"),
-)
-
-TERMINALS = (
-    ("dags", "list"),
-    ("runs", "list", DAG),
-    ("tasks", "list", DAG, RUN),
-    ("pools", "list"),
-)
-
 AT_A_TIME = 3
 """Verbs that run at the same time, to be done sooner."""
 
@@ -193,22 +178,28 @@ def deployment(empty: Deployment, of_nothing: dict[str, Ended]) -> Deployment:
     return empty
 
 
-Answers = Mapping[str, Mapping[str, Ended]]
+class Answers:
+    """What verbs answer, in JSON, and as text in a pipe where 40 columns are asked for."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._known: dict[str, dict[str, Ended]] = {}
+
+    def __getitem__(self, verb: str) -> Mapping[str, Ended]:
+        """The answers of a verb by form; it is asked once."""
+        if verb not in self._known:
+            self._known[verb] = {form: self._ask(verb, form) for form in ("json", "text")}
+        return self._known[verb]
+
+    def _ask(self, verb: str, form: str) -> Ended:
+        arguments = (part.format(form=form) for part in VERBS[verb].arguments)
+        command = words(verb, *arguments, "-o", form)
+        return self._deployment.flow(*command, COLUMNS="40", TERM="xterm-256color")
 
 
 @pytest.fixture(scope="module")
 def answers(deployment: Deployment) -> Answers:
-    """What every verb answers: in JSON, and as text in a pipe where 40 columns are asked for."""
-    found: dict[str, dict[str, Ended]] = {verb: {} for verb in VERBS}
-    for form in ("json", "text"):
-        commands = [
-            words(verb, *(part.format(form=form) for part in one.arguments), "-o", form)
-            for verb, one in VERBS.items()
-        ]
-        done = deployment.together(commands, AT_A_TIME, COLUMNS="40", TERM="xterm-256color")
-        for verb, ended in zip(VERBS, done, strict=True):
-            found[verb][form] = ended
-    return found
+    return Answers(deployment)
 
 
 def the_error(ended: Ended) -> dict[str, str]:
@@ -254,6 +245,22 @@ def test_a_result_is_json_and_nothing_else(answers: Answers, verb: str) -> None:
     ended = answers[verb]["json"]
     assert ended.code == VERBS[verb].code, ended.err
     json.loads(ended.out)
+
+
+@pytest.mark.parametrize(("verb", "arguments"), LINES)
+def test_lines_of_json_are_one_document_each(
+    deployment: Deployment, verb: str, arguments: tuple[str, ...]
+) -> None:
+    whole = deployment.ask(*words(verb, *arguments))
+    ended = deployment.flow(*words(verb, *arguments, "-o", "jsonl"))
+    assert (ended.code, ended.err) == (0, "")
+    lines = [json.loads(line) for line in ended.out.splitlines()]
+    assert lines == (whole if isinstance(whole, list) else [whole])
+
+
+def test_an_error_is_an_object_with_lines_of_json_too(deployment: Deployment) -> None:
+    ended = deployment.flow("runs", "list", "nope", "-o", "jsonl")
+    assert (ended.code, the_error(ended)["code"]) == (3, "not_found")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -22,12 +22,18 @@ from waiting import wait_until
 
 BREAKS = [
     # LISTEN stays in a connection of everybody's.
-    Break("engine/flow/store/notify.py", "if _is_pooled(self._conn):", "if False:"),
+    Break(
+        "engine/flow/store/notify.py",
+        "if _is_pooled(self._conn):",
+        "if False:",
+        test="test_where_only_pgbouncer_is_known_roles_look_instead_of_listening",
+    ),
     # Nobody listens past the pooler.
     Break(
         "cli/flow_cli/roles.py",
         "return config.settings.database.direct_url or dsn",
         "return dsn",
+        test="test_through_pgbouncer_roles_work_and_listen_past_it",
     ),
     # A connection that nobody needs.
     Break(
@@ -35,6 +41,7 @@ BREAKS = [
         "        self._descriptor = self._conn.fileno()\n",
         "        self._descriptor = self._conn.fileno()\n"
         '        self._spare = connect(dsn, name="listen")\n',
+        test="test_a_role_holds_as_many_connections_as_it_needs_however_much_it_does",
     ),
 ]
 

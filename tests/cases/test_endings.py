@@ -14,8 +14,26 @@ from typing import Any
 import pytest
 
 from cases import marker_file
+from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from waiting import wait_until
+
+BREAKS = [
+    # A run is over while its processes live.
+    Break(
+        "engine/flow/decide/run.py",
+        "        elif not decision.stops:\n            decision.verdict,",
+        "        else:\n            decision.verdict,",
+    ),
+    # What has not begun is left as it is.
+    Break(
+        "engine/flow/decide/run.py",
+        "            elif state not in FINISHED:\n"
+        "                self.new[task_id] = TaskState.SKIPPED\n"
+        "                self.reasons[task_id] = text\n",
+        "",
+    ),
+]
 
 GRACE = 2.0
 SETTINGS = {"worker.slots": 8, "worker.kill_grace": GRACE, "worker.heartbeat": 1}

@@ -27,12 +27,14 @@ BREAKS = [
         "engine/flow/store/connect.py",
         "            if not ready and time.monotonic() - began >= limit():\n",
         "            if False:\n",
+        test="test_frozen_lines_are_given_up",
     ),
     # A signal waits for the answer as well.
     Break(
         "engine/flow/roles/loop.py",
         "            shorten_waits(_LAST_PATIENCE)\n",
         "            pass\n",
+        test="test_roles_end_while_nothing_answers",
     ),
 ]
 

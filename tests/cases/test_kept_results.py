@@ -27,18 +27,21 @@ BREAKS = [
         "engine/flow/roles/work/role.py",
         "            worker.keep_results()\n",
         "            pass\n",
+        test="test_a_successor_reports_it_before_it_frees_anything",
     ),
     # The successor frees the claims first.
     Break(
         "engine/flow/roles/work/succession.py",
         "        _deliver(conn, process_id, kept.path_of(home, process_id))\n",
         "",
+        test="test_a_successor_reports_it_before_it_frees_anything",
     ),
     # Half a record counts as none, and the file is tried again by everybody who starts.
     Break(
         "engine/flow/roles/work/succession.py",
         "        if damaged:\n",
         "        if False:\n",
+        test="test_a_damaged_file_is_set_aside_and_its_task_runs_again",
     ),
 ]
 

@@ -27,12 +27,14 @@ BREAKS = [
         "engine/flow/process/zygote.py",
         '            self._family.kill_all("lease")\n',
         "            pass\n",
+        test="test_the_lease_ends_tries_and_costs_no_retry",
     ),
     # They always do.
     Break(
         "engine/flow/roles/work/settings.py",
         "        return None if self.keeps_tries else self.lost_after * self.lease_ratio\n",
         "        return self.lost_after * self.lease_ratio\n",
+        test="test_kept_tries_go_on_and_count_afterwards",
     ),
 ]
 

@@ -15,9 +15,27 @@ from pathlib import Path
 
 import pytest
 
+from cases.breaks import Break
 from cases.deployment import Deployment, deployed
 from cases.scheduled import coming, intervals, moment, runs, schedule, unpause
 from waiting import wait_until
+
+BREAKS = [
+    # What was known is forgotten when it fails.
+    Break(
+        "engine/flow/store/dag_intervals.py",
+        "        wanted = [*before, *fresh]\n",
+        "        wanted = [*fresh]\n",
+        test="test_its_failure_is_its_own",
+    ),
+    # Its end is nobody's business.
+    Break(
+        "engine/flow/store/dags.py",
+        "        if evaluation is not None and evaluation.dry:\n",
+        "        if evaluation is not None and evaluation.error:\n",
+        test="test_its_end_is_a_warning",
+    ),
+]
 
 HOUR = timedelta(hours=1)
 START = datetime(2024, 1, 1, tzinfo=UTC)

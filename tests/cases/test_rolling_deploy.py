@@ -24,18 +24,21 @@ BREAKS = [
         "engine/flow/roles/work/worker.py",
         "        return not self.draining and self._free_slots > 0\n",
         "        return self._free_slots > 0\n",
+        test="test_one_worker_after_the_other_is_replaced",
     ),
     # How a task fails over its stop is its own failure.
     Break(
         "engine/flow/process/ending.py",
         "        return outcome.state == TaskState.FAILED\n",
         "        return False\n",
+        test="test_one_worker_after_the_other_is_replaced",
     ),
     # A drained try has cost a retry.
     Break(
         "engine/flow/process/ending.py",
         "after_loss(task), TryState.DRAINED",
         "after_failure(task), TryState.DRAINED",
+        test="test_one_worker_after_the_other_is_replaced",
     ),
 ]
 
