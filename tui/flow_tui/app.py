@@ -18,6 +18,7 @@ from textual.screen import Screen
 
 from flow.errors import DatabaseError, FlowError
 from flow.wording.cells import text_of
+from flow_tui import feed
 from flow_tui.actions import BY_ID, Action
 from flow_tui.background import start
 from flow_tui.feed import Pace
@@ -31,6 +32,8 @@ from flow_tui.view import View
 from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from flow.ops.deployment import Deployment
     from flow_tui.dialogs.palette import Act
     from flow_tui.widgets.grid_view import GridView
@@ -77,6 +80,8 @@ class FlowApp(App[None]):
         """What time it is, for ages."""
         self.to_filter = False
         """The list that is shown next is to be filtered at once."""
+        self.leave: Callable[[int], None] = lambda code: None
+        """Is told that this ends, and with which code, before anything is taken down."""
         self._start = start
         self._pace = Pace()
         self._look_soon = asyncio.Event()
@@ -103,9 +108,28 @@ class FlowApp(App[None]):
 
     def _heed_signals(self) -> None:
         """Leave the terminal as it was, and remember, also when somebody else ends this."""
-        loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+            signal.signal(number, self._signalled)
+
+    def _signalled(self, number: int, _: object) -> None:
+        # Not as a callback of the loop: a terminal that reads nothing holds that up.
+        self.leave(128 + number)
+        self._exit_soon(128 + number)
+
+    def hang_up(self) -> None:
+        """The terminal is gone. For any thread."""
+        self._exit_soon(128 + signal.SIGHUP)
+
+    def _exit_soon(self, code: int) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(partial(self.exit, return_code=code))
+
+    def exit(
+        self, result: None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Leave, for sure."""
+        self.leave(return_code)
+        super().exit(result, return_code, message)
 
     @property
     def note(self) -> str:
@@ -134,11 +158,14 @@ class FlowApp(App[None]):
         return self._pace.wait(time.monotonic()) if self.app_focus else None
 
     async def _look(self) -> None:
+        overdue = self.set_timer(feed.OVERDUE, self._overdue)
         try:
             counter = await self.session.read(_counter)
         except DatabaseError as error:
             self.lost(error)
             return
+        finally:
+            overdue.stop()
         if self.trouble:
             self.trouble = ""
             self._show_trouble()
@@ -152,6 +179,12 @@ class FlowApp(App[None]):
         # First what happens now: a long message is cut at its end.
         self.trouble = f"trying again: {error.message} ({error.hint})"
         self._show_trouble()
+
+    def _overdue(self) -> None:
+        """The database has not answered yet: say so, unless more is known."""
+        if not self.trouble:
+            self.trouble = "the database takes its time: what is shown may be old"
+            self._show_trouble()
 
     def look_now(self) -> None:
         """Look at the database at once, and closely for a while."""

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from flow.errors import FlowError, UsageError
 from flow.ops.deployment import Deployment, open_deployment
 from flow.settings import Settings
 from flow_tui.lane import Lane
+
+READ_PATIENCE: Final = 15.0
+"""Seconds that a statement which only reads may take. Whoever waits for a host that has gone waits
+a little longer, and then for another connection."""
 
 T = TypeVar("T")
 Operation = Callable[[Deployment], T]
@@ -24,9 +28,10 @@ Operation = Callable[[Deployment], T]
 class Line(Lane):
     """One thread, one connection; operations in the order in which they were asked for."""
 
-    def __init__(self, settings: Settings, name: str) -> None:
+    def __init__(self, settings: Settings, name: str, patience: float | None = None) -> None:
         super().__init__(name)
         self._settings = settings
+        self._patience = patience
         self._open: ExitStack | None = None
         self._deployment: Deployment | None = None
 
@@ -42,7 +47,9 @@ class Line(Lane):
     def _ask(self, operation: Operation[T]) -> T:
         if self._deployment is None:
             stack = ExitStack()
-            self._deployment = stack.enter_context(open_deployment(self._settings))
+            self._deployment = stack.enter_context(
+                open_deployment(self._settings, patience=self._patience)
+            )
             self._open = stack
         try:
             return operation(self._deployment)
@@ -67,7 +74,7 @@ class Session:
         self.read_only = read_only
         replica = settings.database.replica_url
         near = settings._replace(database=settings.database._replace(url=replica))
-        self._reads = Line(near if replica else settings, "reads")
+        self._reads = Line(near if replica else settings, "reads", READ_PATIENCE)
         self._slow = Line(near if replica else settings, "slow")
         self._changes = Line(settings, "changes")
         self.files = Lane("files")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flow.errors import UsageError
 from flow_tui.app import FlowApp
+from flow_tui.leaving import leaving
 from flow_tui.memory import Memory
 from flow_tui.session import Session
 from flow_tui.targets import Kind, Target
@@ -30,7 +31,9 @@ def start(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
         )
     places = _places(settings, words)
     app = FlowApp(Session(settings, read_only=read_only), Memory.of_user(), places)
-    app.run()
+    with leaving(sys.stdin.fileno(), app.hang_up) as way:
+        app.leave = way.begin
+        app.run()
     return app.return_code or 0
 
 

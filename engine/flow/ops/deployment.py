@@ -70,9 +70,12 @@ class Deployment:
 
     @contextmanager
     def snapshot(
-        self, statement_timeout: float = STATEMENT_TIMEOUT, idle_timeout: float = IDLE_TIMEOUT
+        self, statement_timeout: float | None = None, idle_timeout: float = IDLE_TIMEOUT
     ) -> Iterator[None]:
-        """Several reads of one moment. Nothing can be changed in it. Timeouts are in seconds."""
+        """Several reads of one moment. Nothing can be changed in it.
+
+        Timeouts are in seconds; that of statements is the connection's patience by default.
+        """
         with snapshot(
             self.conn,
             "ops.read",
@@ -83,13 +86,14 @@ class Deployment:
 
 
 @contextmanager
-def open_deployment(settings: Settings) -> Iterator[Deployment]:
+def open_deployment(settings: Settings, *, patience: float | None = None) -> Iterator[Deployment]:
     """Connect to a deployment whose schema fits this version of Flow.
 
-    Raises `DatabaseError` when the database cannot be reached, is not migrated, or goes away, and
-    `UsageError` for a value that it cannot keep.
+    `patience`: seconds that a statement may take, if not the usual ones. Raises `DatabaseError`
+    when the database cannot be reached, is not migrated, or goes away, and `UsageError` for a value
+    that it cannot keep.
     """
-    conn = connect(locate.dsn(settings), name="command")
+    conn = connect(locate.dsn(settings), name="command", patience=patience or STATEMENT_TIMEOUT)
     try:
         migrate.require(conn)
         yield Deployment(settings, conn)
