@@ -31,6 +31,7 @@ from flow.embedded import Server
 from flow.errors import DatabaseError
 from flow.store.connect import connect
 from leaks import has_variable
+from support import forked_command
 from waiting import limit, wait_until
 
 COMMAND: Final = [sys.executable, "-m", "flow_cli"]
@@ -132,16 +133,11 @@ class Deployment:
 
     def flow(self, *arguments: str, **variables: str) -> Ended:
         """Run `flow` with its output in pipes; keyword arguments are environment variables."""
-        done = subprocess.run(
-            [*COMMAND, *arguments],
+        done = forked_command.run(
+            arguments,
             cwd=self.project,
             env=self.environment(**variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=limit(_VERB_LIMIT),
-            check=False,
+            seconds=limit(_VERB_LIMIT),
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
