@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
+from threading import Lock
 from typing import BinaryIO, Final
 
 SERVER: Final = Path(__file__).with_name("fork_server.py")
@@ -39,13 +40,15 @@ class _Server:
     line: socket.socket
 
     def end(self) -> str:
-        """Let it go, and wait until it has gone; what it has said, which is only why it failed."""
+        """Let it go and wait until it has gone; what it has said, which is only why it failed."""
         self.line.close()
         return self.process.communicate()[0].decode()
 
 
 _servers: dict[Kind, _Server] = {}
 _asked: Counter[Kind] = Counter()
+_choice = Lock()
+"""Commands may be asked for by several threads."""
 
 
 def run(
@@ -55,25 +58,16 @@ def run(
 
     Raises TimeoutExpired after `seconds`, when it has been killed.
     """
-    kind = tuple(sorted(one for one in env.items() if one[0].startswith(_AT_START)))
-    _asked[kind] += 1
-    if _asked[kind] < _WORTH:
-        return _started(arguments, cwd, env, seconds)
-    if kind not in _servers:
-        _servers[kind] = _serve(env)
-    return _forked(_servers[kind], arguments, cwd, env, seconds)
+    server = _server_for(env)
+    if server is None:
+        return start(arguments, cwd=cwd, env=env, seconds=seconds)
+    return _forked(server, arguments, cwd, env, seconds)
 
 
-def forget() -> None:
-    """End the servers."""
-    _asked.clear()
-    while _servers:
-        _servers.popitem()[1].end()
-
-
-def _started(
-    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float
+def start(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], seconds: float
 ) -> subprocess.CompletedProcess[str]:
+    """The same, with an interpreter of its own from the start."""
     return subprocess.run(
         [sys.executable, "-m", "flow_cli", *arguments],
         cwd=cwd,
@@ -85,6 +79,22 @@ def _started(
         timeout=seconds,
         check=False,
     )
+
+
+def forget() -> str:
+    """End the servers; what they have said."""
+    _asked.clear()
+    return "".join([_servers.popitem()[1].end() for _ in list(_servers)])
+
+
+def _server_for(env: Mapping[str, str]) -> _Server | None:
+    """The server for commands with such an environment, when there are enough of them."""
+    kind = tuple(sorted(one for one in env.items() if one[0].startswith(_AT_START)))
+    with _choice:
+        _asked[kind] += 1
+        if kind not in _servers and _asked[kind] >= _WORTH:
+            _servers[kind] = _serve(env)
+        return _servers.get(kind)
 
 
 def _serve(env: Mapping[str, str]) -> _Server:
@@ -116,7 +126,7 @@ def _forked(
     answers, out, err = (open(read, "rb", buffering=0) for read, _ in pipes)  # noqa: SIM115
     with answers, out, err:
         answer = answers.readline()
-        assert answer, f"nothing to fork commands from:\n{server.end()}"
+        assert answer, f"nothing to fork commands from:\n{forget()}"
         pid = int(answer)
         try:
             told = _read((out, err), time.monotonic() + seconds)
