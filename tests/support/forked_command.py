@@ -93,16 +93,18 @@ def _server_for(env: Mapping[str, str]) -> _Server | None:
     with _choice:
         _asked[kind] += 1
         if kind not in _servers and _asked[kind] >= _WORTH:
-            _servers[kind] = _serve(env)
+            _servers[kind] = _serve(kind)
         return _servers.get(kind)
 
 
-def _serve(env: Mapping[str, str]) -> _Server:
+def _serve(kind: Kind) -> _Server:
+    """A server with nothing of a test's own in its environment: tests look for that and kill."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(_AT_START)}
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its:
         process = subprocess.Popen(
             [sys.executable, str(SERVER), str(its.fileno())],
-            env=env,
+            env=own | dict(kind),
             pass_fds=[its.fileno()],
             stdin=subprocess.DEVNULL,
             # Commands inherit streams that were made for a pipe.
