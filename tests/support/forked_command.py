@@ -24,7 +24,7 @@ from threading import Lock
 from typing import BinaryIO, Final
 
 SERVER: Final = Path(__file__).with_name("fork_server.py")
-_WORTH: Final = 3
+WORTH: Final = 3
 """From this command on it pays to start a server for its kind of environment."""
 _AT_START: Final = ("PYTHON", "LC_", "LANG", "LANGUAGE", "TZ", "FLOW_FAULTS")
 """How variables begin that count when an interpreter starts or a module is imported."""
@@ -92,7 +92,7 @@ def _server_for(env: Mapping[str, str]) -> _Server | None:
     kind = tuple(sorted(one for one in env.items() if one[0].startswith(_AT_START)))
     with _choice:
         _asked[kind] += 1
-        if kind not in _servers and _asked[kind] >= _WORTH:
+        if kind not in _servers and _asked[kind] >= WORTH:
             _servers[kind] = _serve(kind)
         return _servers.get(kind)
 
