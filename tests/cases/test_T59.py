@@ -206,8 +206,8 @@ def answers(deployment: Deployment) -> Answers:
             for verb, one in VERBS.items()
         ]
         terminal = {"COLUMNS": "40", "TERM": "xterm-256color"}
-        # What has imported all of Flow would hide that a verb lacks an import.
-        done = deployment.together(commands, AT_A_TIME, anew=True, **terminal)
+        # Once each anew: what has imported all of Flow would hide that a verb lacks an import.
+        done = deployment.together(commands, AT_A_TIME, anew=form == "json", **terminal)
         for verb, ended in zip(VERBS, done, strict=True):
             found[verb][form] = ended
     return found
