@@ -33,6 +33,7 @@ from postgres import (  # noqa: E402, F401 - fixtures and hooks for everybody
 )
 from postgres import pytest_sessionfinish as _stop_server  # noqa: E402
 from services import PROPERTY, Counts, noted, services_of  # noqa: E402
+from support import forked_command  # noqa: E402
 from waiting import limit, wait_until  # noqa: E402
 
 os.environ.setdefault("PYTEST_TIMEOUT", str(limit(300)))
@@ -57,6 +58,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup() -> None:
     """Forget what was noted as the fixtures of the last test ended."""
     noted()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End what a file's commands were forked from: other files count the children they have."""
+    if nextitem is None or nextitem.path != item.path:
+        forked_command.forget()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -31,6 +31,7 @@ from flow.embedded import Server
 from flow.errors import DatabaseError
 from flow.store.connect import connect
 from leaks import has_variable
+from support import forked_command
 from waiting import limit, wait_until
 
 COMMAND: Final = [sys.executable, "-m", "flow_cli"]
@@ -130,27 +131,35 @@ class Deployment:
             **variables,
         }
 
-    def flow(self, *arguments: str, **variables: str) -> Ended:
-        """Run `flow` with its output in pipes; keyword arguments are environment variables."""
-        done = subprocess.run(
-            [*COMMAND, *arguments],
+    def flow(self, *arguments: str, anew: bool = False, **variables: str) -> Ended:
+        """Run `flow` with its output in pipes; upper-case arguments are environment variables.
+
+        It is forked from a process that has imported it, or an interpreter is started `anew`.
+        """
+        run = forked_command.start if anew else forked_command.run
+        done = run(
+            arguments,
             cwd=self.project,
             env=self.environment(**variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=limit(_VERB_LIMIT),
-            check=False,
+            seconds=limit(_VERB_LIMIT),
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
     def together(
-        self, commands: Sequence[Sequence[str]], width: int | None = None, **variables: str
+        self,
+        commands: Sequence[Sequence[str]],
+        width: int | None = None,
+        *,
+        anew: bool = False,
+        **variables: str,
     ) -> list[Ended]:
         """Run several `flow` at once, or `width` of them at a time; what each left behind."""
+
+        def run(words: Sequence[str]) -> Ended:
+            return self.flow(*words, anew=anew, **variables)
+
         with ThreadPoolExecutor(width or len(commands)) as threads:
-            return list(threads.map(lambda words: self.flow(*words, **variables), commands))
+            return list(threads.map(run, commands))
 
     def ask(self, *arguments: str, codes: Collection[int] = (0,)) -> Any:
         """What a verb answers as JSON. Fails the test when it exits with another code."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, get_args
 
@@ -31,9 +32,14 @@ def calls(*parts: str) -> Iterator[tuple[Path, str, ast.Call]]:
     for part in parts:
         found = SOURCE / part
         for path in sorted(found.rglob("*.py")) if found.is_dir() else [found]:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call):
-                    yield path, _name(node.func), node
+            for call in _calls_in(path):
+                yield path, _name(call.func), call
+
+
+@cache
+def _calls_in(path: Path) -> list[ast.Call]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Call)]
 
 
 def _name(called: ast.expr) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from support import forked_command
 from support.rehearsed import rehearse, write  # noqa: F401 - fixtures
 from waiting import limit
 
@@ -58,16 +59,8 @@ def flow(environment: dict[str, str], project: Path) -> Run:
     """Run `flow` with its output in pipes; keyword arguments are environment variables."""
 
     def run(*arguments: str, **variables: str) -> Ended:
-        ended = subprocess.run(
-            [*COMMAND, *arguments],
-            cwd=project,
-            env={**environment, **variables},
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            stdin=subprocess.DEVNULL,
-            timeout=HANG,
-            check=False,
+        ended = forked_command.run(
+            arguments, cwd=project, env={**environment, **variables}, seconds=HANG
         )
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
