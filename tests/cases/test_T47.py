@@ -31,8 +31,8 @@ BREAKS = [
     # An error is told where the DAG file imports what is wrong.
     Break(
         "engine/flow/process/parse.py",
-        "        error=trace.with_place(error, job.file, job.root),\n",
-        "        error=trace.one_line(error),\n",
+        "    said = trace.with_place(error, job.file, job.root)\n",
+        "    said = trace.one_line(error)\n",
     ),
     # A task without a DAG is nobody's business.
     Break(
