@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+_INTERRUPTED = 130
+"""`exits.INTERRUPTED`, which may not be imported yet."""
+
 
 def run() -> None:
     """Run the command line of this process and exit with the code of the contract."""
@@ -11,7 +14,12 @@ def run() -> None:
         # Most of a short command's time is imports, and Ctrl-C may come during them.
         code = _main(sys.argv[1:])
     except KeyboardInterrupt:
-        code = 130  # exits.INTERRUPTED, which may not be imported yet
+        code = _INTERRUPTED
+    except RuntimeError as error:
+        # Python 3.11 makes this of whatever is raised while a class is told its attributes' names.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        code = _INTERRUPTED
     sys.exit(code)
 
 

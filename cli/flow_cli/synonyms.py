@@ -12,6 +12,8 @@ COMMANDS: Final = {
     "config get-value": "flow config get KEY",
     "config list": "flow config show",
     "connections": "flow conns",
+    "conns create": "flow conns add CONN",
+    "conns set": "flow conns add CONN",
     "dag-processor": "flow parse",
     "dags backfill": "flow backfill DAG --from DATE --to DATE",
     "dags clear": "flow clear DAG RUN",

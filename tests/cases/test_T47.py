@@ -40,8 +40,8 @@ BREAKS = [
     # An error is told where the DAG file imports what is wrong.
     Break(
         "engine/flow/process/parse.py",
-        "        error=trace.with_place(error, job.file, job.root),\n",
-        "        error=trace.one_line(error),\n",
+        "    said = trace.with_place(error, job.file, job.root)\n",
+        "    said = trace.one_line(error)\n",
         test="test_an_error_behind_a_circle_is_told_with_its_own_place",
     ),
     # A task without a DAG is nobody's business.

@@ -155,10 +155,18 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_interrupt_while_commands_are_imported_ends_quietly_too(monkeypatch, capsys):
+def within_a_class(error: BaseException) -> BaseException:
+    """What Python 3.11 raises when that comes while a class is made."""
+    wrapped = RuntimeError("Error calling __set_name__ on 'cached_property' instance")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), within_a_class(KeyboardInterrupt())])
+def test_an_interrupt_while_commands_are_imported_ends_quietly_too(monkeypatch, capsys, error):
     class Interrupted:
         def __getattr__(self, name):
-            raise KeyboardInterrupt
+            raise error
 
     monkeypatch.setitem(sys.modules, "flow_cli.application", Interrupted())
     with pytest.raises(SystemExit) as caught:

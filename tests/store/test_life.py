@@ -25,6 +25,8 @@ def test_a_due_chain_runs_to_success_and_its_rows_move_to_history(world: World):
     assert world.runs("d") == ["success"]
     assert world.states("d") == {"a": "success", "b": "success", "c": "success"}
     assert world.count("true") == 0
+    in_order = "select queued_at <= started_at and started_at <= ended_at from run"
+    assert world.conn.execute(in_order).fetchall() == [(True,)]
     world.check()
 
 

@@ -35,7 +35,7 @@ def with_place(error: BaseException, file: str, root: str) -> str:
 
     Of modules that import each other it is the whole circle.
     """
-    said = _without_place(one_line(error), file, line_in(error, file))
+    said = one_line(error)
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -52,11 +52,6 @@ def with_place(error: BaseException, file: str, root: str) -> str:
     else:
         return said
     return said if place[0] == file else f"{said} ({place[0]}:{place[1]})"
-
-
-def _without_place(said: str, file: str, line: int | None) -> str:
-    """What Flow says of an error in `file`, without the place that is told beside it anyway."""
-    return said.replace(f": {file}:{line}: ", ": ", 1) if line is not None else said
 
 
 def user_traceback(error: BaseException) -> str:

@@ -107,9 +107,9 @@ class EndedRun(NamedTuple):
 # have in common travels as a profile.
 _CREATE = """
 insert into run (dag_id, version, run_id, run_type, state, logical_date, data_interval_start,
-  data_interval_end, interval_run, conf, started_at)
+  data_interval_end, interval_run, conf, queued_at, started_at)
 select n.dag_id, n.version, p.run_id, p.run_type, p.state, p.logical_date, p.data_interval_start,
-  p.data_interval_end, p.interval_run, p.conf, case when p.state = 'running' then c.at end
+  p.data_interval_end, p.interval_run, p.conf, c.at, case when p.state = 'running' then c.at end
 from unnest(%(dag_id)s::text[], %(version)s::int[], %(profile)s::int[])
   as n(dag_id, version, profile)
 join unnest(%(run_id)s::text[], %(run_type)s::text[], %(state)s::text[],

@@ -80,3 +80,13 @@ def test_it_follows_until_it_is_interrupted(sales, flow, environment, project):
         process.kill()
     assert process.returncode == 130
     assert "Traceback" not in err
+
+
+def test_all_rows_as_lines_are_those_of_the_document(sales, flow):
+    for words in (("dags", "list"), ("runs", "list", "sales"), ("events", "--since", "2026-07-01")):
+        lines = flow(*words, "--all", "-o", "jsonl")
+        assert (lines.code, lines.err) == (0, "")
+        listed = json.loads(flow(*words, "--all", "-o", "json").out)
+        assert [json.loads(line) for line in lines.out.splitlines()] == listed
+        assert listed
+    assert flow("runs", "list", "nope", "--all", "-o", "jsonl").code == 3

@@ -108,11 +108,6 @@ def test_a_file_without_dags_is_no_error(root: Path) -> None:
             "DuplicateId: ",
             4,
         ),
-        (
-            "x = 1\nfrom flow import DAG\nDAG('a b')\n",
-            "InvalidDag: dag_id 'a b' is not legal; ",
-            3,
-        ),
         ("x = '\\ud800'.encode()", "UnicodeEncodeError: ", 1),
         ("# -*- coding: nonsense -*-", "SyntaxError: ", None),
     ],

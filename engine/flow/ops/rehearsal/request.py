@@ -49,10 +49,7 @@ def target(text: str) -> Target:
     if not file.exists():
         raise NotFound(f"there is no file {path}", "name a DAG file: flow test dags/sales.py")
     if not file.is_file():
-        folder = str(file).rstrip("/")
-        raise UsageError(
-            f"{path!r} is not a file", f"name a DAG file in it: flow test {folder}/….py"
-        )
+        raise UsageError(f"{path!r} is not a file", f"name a DAG file in it: flow test {file}/….py")
     return Target(file.resolve(), dag_id or None)
 
 
