@@ -47,7 +47,7 @@ BREAKS = [
         "engine/flow/roles/schedule/rescue.py",
         "            silent = silent + passed if counter == process.heartbeat else 0.0\n",
         "            silent = silent + passed\n",
-        test="test_a_busy_host_loses_nothing",
+        test="test_a_stopped_supervisor_is_lost_once",
     ),
     Break(
         "engine/flow/config.py",
@@ -285,8 +285,8 @@ def test_a_busy_host_loses_nothing(parsed: Deployment) -> None:
 
 
 def test_a_threshold_of_less_than_three_heartbeats_is_refused(deployment: Deployment) -> None:
-    for role in ("work", "schedule", "up"):
-        done = deployment.flow(role, FLOW_WORKER_HEARTBEAT="10", FLOW_WORKER_LOST_AFTER="29")
+    for command in (("work", "--once"), ("schedule", "--once"), ("up",)):
+        done = deployment.flow(*command, FLOW_WORKER_HEARTBEAT="10", FLOW_WORKER_LOST_AFTER="29")
         assert done.code == 2
         assert "worker.lost_after" in done.err
         assert "30 s or more" in done.err

@@ -266,16 +266,22 @@ def test_a_copy_is_refused_and_an_import_is_none(deployment: Deployment) -> None
 def test_one_file_may_not_make_an_id_twice(deployment: Deployment) -> None:
     twice = deployment.write("twice.py", TWICE)
     deployment.parse()
-    assert "'of_one_file' was made before" in errors(deployment)["twice"]
-    assert str(twice) in errors(deployment)["twice"]
+    found = errors(deployment)
+    assert "twice" in found
+    assert "'of_one_file' was made before" in found["twice"]
+    assert str(twice) in found["twice"]
     assert deployment.flow("dags", "show", "of_one_file").code == 3
     twice.unlink()
 
 
 @pytest.mark.usefixtures("parsed")
 def test_when_the_owner_goes_another_takes_over_in_one_cycle(deployment: Deployment) -> None:
+    parser = deployment.start("parse")
+    write(deployment, SECOND, 0)
+    wait_for_version([parser], f"only_{SECOND}", CYCLES + 1)  # it knows all files now
     (deployment.dags / f"{FIRST}.py").unlink()
-    deployment.parse()
+    wait_for_version([parser], "my_dag", CYCLES + 2)
+    assert parser.end() == 0
     assert owner(deployment, "my_dag") == SECOND
     assert SECOND not in errors(deployment)
     assert run_to_end(deployment, "my_dag", "of_second") == tasks_of(SECOND)
