@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +32,11 @@ from flow_tui.view import View
 from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
+    from textual.widget import AwaitMount
+
     from flow.ops.deployment import Deployment
+    from flow.settings import TuiSettings
+    from flow_tui.beginning import Begun
     from flow_tui.dialogs.palette import Act
     from flow_tui.widgets.grid_view import GridView
 
@@ -44,6 +49,8 @@ _SCREENS: Final = {
     Kind.FILE: ("flow_tui.screens.file", "FileScreen"),
 }
 """The screen of each kind of thing; it takes the words that name it."""
+_PAINTED: Final = 1.0
+"""Seconds after which the first screen stands, so that garbage can be looked for."""
 
 
 def _view(name: str) -> Callable[[], Screen[Any]]:
@@ -65,9 +72,18 @@ class FlowApp(App[None]):
     MODES: ClassVar[dict[str, Any]] = {name: _view(name) for name in VIEWS}
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, session: Session, memory: Memory, start: Sequence[Target] = ()) -> None:
+    def __init__(
+        self,
+        session: Session,
+        memory: Memory,
+        start: Sequence[Target] = (),
+        begun: Begun | None = None,
+    ) -> None:
         """`start`: things to open at once, each from within the one before."""
+        view = "dags" if start else memory.get("view", "home")
+        self.DEFAULT_MODE = view if view in VIEWS else "home"  # type: ignore[misc]
         super().__init__()
+        self._take_looks(memory.get, session.settings.tui)
         self.session = session
         self.memory = memory
         self.keymap = Keymap.read(session.settings.tui.keys)
@@ -77,8 +93,10 @@ class FlowApp(App[None]):
         """What time it is, for ages."""
         self.to_filter = False
         """The list that is shown next is to be filtered at once."""
+        self.begun = {self.DEFAULT_MODE: begun.answer} if begun and not start else {}
+        """What has been read already for a view."""
         self._start = start
-        self._pace = Pace()
+        self._pace = Pace(begun.counter, read_at=time.monotonic()) if begun else Pace()
         self._look_soon = asyncio.Event()
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────
@@ -86,16 +104,19 @@ class FlowApp(App[None]):
     def on_mount(self) -> None:
         if not self.is_headless:
             self._heed_signals()
-        for theme in THEMES:
-            self.register_theme(theme)
-        wanted = self.memory.get("theme", self.session.settings.tui.theme)
-        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
-        use_palette(self.memory.get("palette", self.session.settings.tui.palette))
         self.set_keymap(self.keymap.keys)
-        self.switch_mode("dags" if self._start else "home")
         start(self, self._watch, group="feed")
         for target in self._start:
             self.open(target)
+        self.set_timer(_PAINTED, _collect_garbage)
+
+    def _take_looks(self, remembered: Callable[[str, str], str], settings: TuiSettings) -> None:
+        """Before anything is drawn: a theme that changes later has everything drawn again."""
+        for theme in THEMES:
+            self.register_theme(theme)
+        wanted = remembered("theme", settings.theme)
+        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        use_palette(remembered("palette", settings.palette))
 
     async def on_unmount(self) -> None:
         self.memory.save()
@@ -175,6 +196,11 @@ class FlowApp(App[None]):
         module, name = _SCREENS[target.kind]
         screen = getattr(import_module(module), name)(*target.words)
         self.push_screen(screen)
+
+    def switch_mode(self, mode: str) -> AwaitMount:
+        """Show a view, also the next time."""
+        self.memory.set("view", mode)
+        return super().switch_mode(mode)
 
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen in front. What it does ends first: its widgets go one by one."""
@@ -322,6 +348,13 @@ class FlowApp(App[None]):
 def utc_now() -> datetime:
     """The time of this host."""
     return datetime.now(UTC)
+
+
+def _collect_garbage() -> None:
+    """From now on, where the start has put it off; what is there by now stays."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 async def _do(act: Act | None) -> None:

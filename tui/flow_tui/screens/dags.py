@@ -16,6 +16,7 @@ from flow.wording.cells import text_of
 from flow.wording.moments import ahead
 from flow_tui import targets
 from flow_tui.background import start
+from flow_tui.beginning import AT_ONCE
 from flow_tui.filters import Prepared, Texts
 from flow_tui.listing import Listing, by, joined
 from flow_tui.looks import mark_of, style_of
@@ -25,8 +26,6 @@ from flow_tui.widgets.table import Cell, Column, Piece
 REREAD: Final = 10.0
 """Seconds between two times that all DAGs are read; those in sight are read whenever something
 changes."""
-AT_ONCE: Final = 1_000
-"""DAGs that are read by one statement; the first ones are shown before the others are read."""
 RUNS: Final = 24
 """Last runs that are read of a DAG, and shown where there is room."""
 _RUNS_WHERE_NARROW: Final = 10
@@ -120,6 +119,8 @@ class DagsScreen(Listing[Dag]):
     def on_mount(self) -> None:
         # Rows that come into sight want their last runs.
         self.watch(self.table, "scroll_y", self._sight_changed, init=False)
+        begun = self.flow.begun.pop("dags", ())
+        self.show([Prepared(dag, self.texts(dag)) for dag in begun])
 
     async def load(self) -> None:
         if time.monotonic() - self._read_at >= REREAD:

@@ -130,6 +130,8 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         self._turned = False
         self._widths: list[tuple[int, int]] = []
         """Which columns are shown, and how wide."""
+        self._shared_out = 0
+        """The width that they share."""
         self.rows: list[Row] = []
         """Those that are shown, in their order."""
         self.selected: set[Hashable] = set()
@@ -194,7 +196,12 @@ class Table(ScrollView, Generic[Row], can_focus=True):
     # ── looks ────────────────────────────────────────────────────────────────────────────────────
 
     def _measure(self) -> None:
+        self._share_out()
+        self.virtual_size = Size(self.size.width, len(self.rows) + self._head)
+
+    def _share_out(self) -> None:
         """Share the width out; columns that find no room are left out."""
+        self._shared_out = self.size.width
         wanted = []
         for column in self._columns:
             texts = (plain(column.cell(row)) for row in self.rows[:_ROOM_SAMPLED])
@@ -211,10 +218,11 @@ class Table(ScrollView, Generic[Row], can_focus=True):
             widest = max(shown, key=lambda at: wanted[at])
             wanted[widest] = max(8, wanted[widest] - 1)
         self._widths = [(at, wanted[at]) for at in shown]
-        self.virtual_size = Size(self.size.width, len(self.rows) + self._head)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
+        if width != self._shared_out:  # it is drawn before it is told of its size
+            self._share_out()
         if y < self._head:
             return self._heading(width)
         base = self.rich_style
