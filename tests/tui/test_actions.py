@@ -20,6 +20,7 @@ from flow_tui.actions import ACTIONS, BY_ID, Danger
 from flow_tui.deeds import by_run
 from flow_tui.keymap import Keymap
 from flow_tui.targets import Kind, Target
+from flow_tui.widgets.table import Table
 from operations_world import World
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
@@ -211,6 +212,8 @@ def test_a_key_does_one_thing_for_one_kind_of_thing() -> None:
         ({"item.cleer": "x"}, "an action that does not exist: item.cleer"),
         ({"item.clear": "X"}, "item.clear and run.cancel the same key"),
         ({"app.help": "q"}, "app.help and app.quit the same key"),
+        ({"move.up": "up,w"}, "item.why and move.up the same key"),
+        ({"move.first": "home"}, "grid.oldest and move.first the same key"),
     ],
 )
 def test_keys_that_cannot_be_are_refused(wanted: dict[str, str], message: str) -> None:
@@ -225,6 +228,24 @@ def test_another_key_holds_everywhere(failed: World, make_app) -> None:
         await until_shown(pilot, "Clear 2 tasks")
 
     drive(make_app(of("load"), FLOW_TUI_KEYS='{"item.clear": "f6"}'), story)
+
+
+def test_a_key_that_another_one_gives_up_can_be_taken() -> None:
+    assert Keymap.read({"move.up": "up,c", "item.why": "k"}).keys["item.why"] == "k"
+
+
+def test_the_cursor_moves_by_other_keys(failed: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await pilot.press("2")
+        await until_shown(pilot, "zebra")
+        table = pilot.app.screen.query_one(Table)
+        await pilot.press("t")
+        assert table.at == 1
+        await pilot.press("j", "k")
+        assert table.at == 1
+
+    failed.define("zebra", file="/dags/two.py")
+    drive(make_app(FLOW_TUI_KEYS='{"move.down": "t", "move.up": "c"}'), story)
 
 
 _KEYS = sorted(

@@ -27,7 +27,7 @@ from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
 from flow_tui.session import Session
 from flow_tui.targets import Kind, Target
-from flow_tui.themes import THEMES
+from flow_tui.themes import ON_DARK, ON_LIGHT, THEMES
 from flow_tui.view import View
 from flow_tui.widgets.frame import VIEWS, Banner
 
@@ -114,6 +114,8 @@ class FlowApp(App[None]):
         """Before anything is drawn: a theme that changes later has everything drawn again."""
         for theme in THEMES:
             self.register_theme(theme)
+        self.set_reactive(App.ansi_theme_dark, ON_DARK)
+        self.set_reactive(App.ansi_theme_light, ON_LIGHT)
         wanted = remembered("theme", settings.theme)
         self.theme = wanted if wanted in self.available_themes else THEMES[0].name
         use_palette(remembered("palette", settings.palette))

@@ -51,7 +51,7 @@ class View(Screen[None]):
         self._loading = False
         self._stale = False
         self._loaded = False
-        self._begun = False
+        self._read_already = False
 
     @classmethod
     def actions(cls) -> list[Action]:
@@ -91,9 +91,9 @@ class View(Screen[None]):
         """What an operation reads, without blocking the interface."""
         return await self.flow.session.read(operation)
 
-    def begun(self) -> None:
+    def read_already(self) -> None:
         """It has what it shows from before its first paint: there is nothing to read yet."""
-        self._begun = self._loaded = True
+        self._read_already = self._loaded = True
 
     def tell(self, text: str) -> None:
         """Say something about what is shown, beside where it is."""
@@ -122,9 +122,9 @@ class View(Screen[None]):
 
     def on_screen_resume(self) -> None:
         self.query_one(Banner).text = self.flow.trouble
-        if not self._begun:
+        if not self._read_already:
             self.refresh_data()
-        self._begun = False
+        self._read_already = False
 
     def refresh_data(self) -> None:
         """Read again; if that is going on already, once more afterwards."""

@@ -55,10 +55,10 @@ class DagsScreen(Listing[Dag]):
     def columns(self) -> Sequence[Column[Dag]]:
         return (
             Column("", _mark, widest=1, ordered=False),
-            Column("dag", _name, widest=70, sort=by(lambda dag: dag.dag_id)),
+            Column("dag", _name, widest=70, enough=28, sort=by(lambda dag: dag.dag_id)),
             Column("last runs", self._cells, right=True, widest=RUNS, ordered=False),
             Column("next run", self._next, rank=1, sort=lambda dag: dag.next_run_at),
-            Column("schedule", lambda dag: dag.schedule, rank=2, widest=34),
+            Column("schedule", lambda dag: dag.schedule, rank=2, widest=34, prose=True, enough=18),
             Column("owner", lambda dag: dag.owner, rank=3, widest=16, sort=by(lambda d: d.owner)),
             Column("tags", lambda dag: " ".join(dag.tags), rank=4, widest=28),
         )

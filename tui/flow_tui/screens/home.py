@@ -17,6 +17,7 @@ from flow.store.read.activity import Due
 from flow.store.read.dags import FileError
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago, ahead
+from flow.wording.run_names import brief
 from flow_tui import targets
 from flow_tui.beginning import SHOWN
 from flow_tui.looks import mark_of, style_of
@@ -25,7 +26,7 @@ from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.panel import Panel
 from flow_tui.widgets.pulse import Pulse
-from flow_tui.widgets.table import Cell, Column, Piece
+from flow_tui.widgets.table import Column, Piece
 
 AGES: Final = 5.0
 """Seconds between two times that ages on the screen are drawn anew."""
@@ -83,7 +84,7 @@ class HomeScreen(View):
         self.set_interval(AGES, self._draw_ages)
         if "home" in self.flow.begun:
             self._take(self.flow.begun.pop("home"))
-            self.begun()
+            self.read_already()
 
     def on_resize(self) -> None:
         self._fit(self.size)
@@ -164,17 +165,14 @@ class HomeScreen(View):
     def _failure_columns(self) -> tuple[Column[LatestFailure], ...]:
         return (
             Column("", lambda one: Piece(mark_of("failed"), style_of("failed")), widest=1),
-            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40),
-            Column("task", lambda one: one.task or "", widest=40),
-            Column("run", lambda one: one.run_id, rank=1, widest=46),
+            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40, enough=16),
+            Column("task", lambda one: one.task or "", widest=40, enough=16),
+            Column("run", lambda one: brief(one.run_id), widest=46),
             Column(
                 "ended", lambda one: Piece(ago(one.ended_at, self.flow.now()), "dim"), right=True
             ),
-            Column("reason", lambda one: one.reason or "", widest=70, prose=True),
+            Column("reason", lambda one: one.reason or "", widest=70, prose=True, enough=20),
         )
-
-    def _ended(self, one: LatestFailure) -> Cell:
-        return Piece(ago(one.ended_at, self.flow.now()), "dim")
 
     def _due_columns(self) -> tuple[Column[Due], ...]:
         return (

@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from flow.wording.cells import width_of
 from flow_tui.log_model import Search
+from flow_tui.movements import moves
 
 AROUND: Final = 100
 """Lines that are kept ready before and after those that are seen."""
@@ -43,12 +44,15 @@ class LogView(ScrollView, can_focus=True):
     LogView > .log--number { color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", show=False),
-        Binding("pagedown,ctrl+f,space", "page(1)", show=False),
-        Binding("home,g", "edge(False)", show=False),
-        Binding("end,G", "edge(True)", show=False),
+        moves("move.up", "move(-1)"),
+        moves("move.down", "move(1)"),
+        moves("move.page_up", "page(-1)"),
+        moves("move.page_down", "page(1)"),
+        Binding("space", "page(1)", show=False),
+        moves("move.first", "edge(False)"),
+        moves("move.last", "edge(True)"),
+        Binding("home", "edge(False)", show=False),
+        Binding("end", "edge(True)", show=False),
     ]
 
     lines: reactive[int] = reactive(0, repaint=False)
