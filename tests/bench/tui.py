@@ -112,7 +112,6 @@ def _measure_year(results: Results, flow: Deployment, conn: Conn, bare: float) -
         _p95(keys) * 1e3,
         "ms from key to paint in a year",
         bare * 1e3,
-        KEY,
         median_ms=round(median(keys) * 1e3, 2),
         keys=len(keys),
     )
