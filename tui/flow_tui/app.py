@@ -17,7 +17,7 @@ from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 
 from flow.errors import DatabaseError, FlowError
-from flow.wording.cells import text_of
+from flow.wording.cells import printable, text_of
 from flow_tui import feed
 from flow_tui.actions import BY_ID, Action
 from flow_tui.background import start
@@ -33,6 +33,7 @@ from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.notifications import SeverityLevel
 
     from flow.ops.deployment import Deployment
     from flow_tui.dialogs.palette import Act
@@ -130,6 +131,19 @@ class FlowApp(App[None]):
         """Leave, for sure."""
         self.leave(return_code)
         super().exit(result, return_code, message)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Say something for a while. It is never markup: names of things are in it."""
+        said = "\n".join(map(printable, message.splitlines()))
+        super().notify(said, title=title, severity=severity, timeout=timeout, markup=False)
 
     @property
     def note(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
@@ -12,7 +11,6 @@ from zoneinfo import ZoneInfo
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.css.query import NoMatches
 from textual.widgets import Static
 
 from flow.errors import FlowError, LogUnreadable
@@ -102,7 +100,7 @@ class TaskScreen(View):
 
     def on_mount(self) -> None:
         super().on_mount()
-        start(self, self._follow_until_left, group="log")
+        start(self, self._follow, group="log")
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -223,10 +221,6 @@ class TaskScreen(View):
             self._log = LogFile(place, source.log)
             self._view.begin()
 
-    async def _follow_until_left(self) -> None:
-        with suppress(NoMatches):  # leaving removes the widgets first
-            await self._follow()
-
     async def _follow(self) -> None:
         """Look at the log again and again, as long as this screen is in front."""
         while self.is_attached:
@@ -289,7 +283,7 @@ class TaskScreen(View):
             note.update("it has not started: there is no log yet" if self._shown else "looking …")
             return
         if self._log_missing:
-            note.update(Text(self._log_missing))
+            note.update(Text(printable(self._log_missing)))
             return
         made = self._shown.found.tries if self._shown else []
         parts = [f"try {chosen.try_number} of {made[-1].try_number}" if len(made) > 1 else ""]
@@ -406,7 +400,7 @@ def _about(shown: Shown) -> Text:
     text.append(f"{mark_of(state)} {state}", style_of(state))
     if tries:
         last = tries[-1]
-        parts = [f"try {last.try_number}", _took(last), _exit(last), last.worker]
+        parts = [f"try {last.try_number}", _took(last), _exit(last), printable(last.worker)]
         text.append("  ·  " + "  ·  ".join(part for part in parts if part))
     zone = ZoneInfo(answer.timezone)
     for reason in answer.reasons[:2]:
