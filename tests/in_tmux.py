@@ -20,6 +20,12 @@ set -g remain-on-exit on
 set -g status off
 set -s escape-time 0
 """
+_NOTED: Final = '"$@"; echo $? >"$0"'
+"""A shell that notes with which code a program has ended.
+
+tmux knows it, too, but not always: on a busy machine its server leaves the end of one program in
+twenty unnoticed until it gets a signal for another one.
+"""
 _PAUSE: Final = 0.05
 """Seconds between two looks at the screen."""
 _ANSWER: Final = 60.0
@@ -29,8 +35,10 @@ _ANSWER: Final = 60.0
 class Terminal:
     """A screen that somebody looks at, and a keyboard."""
 
-    def __init__(self, socket: Path, environment: Mapping[str, str]) -> None:
-        self._socket = socket
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._socket = folder / "tmux"
+        self.ended = folder / "tmux.ended"
+        """Where the code stands with which the program has ended."""
         self._environment = {**environment, "LC_ALL": "C.UTF-8"}
 
     def press(self, *keys: str) -> None:
@@ -87,13 +95,10 @@ class Terminal:
     def until_left(self) -> int:
         """Wait until the program has ended; its exit code."""
         deadline = time.monotonic() + limit(_ANSWER)
-        while not (status := self._ask("#{?pane_dead,#{pane_dead_status},}")):
+        while not (self.ended.exists() and (code := self.ended.read_text(encoding="ascii"))):
             assert time.monotonic() < deadline, f"it does not end:\n{self.screen()}"
             time.sleep(_PAUSE)
-        return int(status)
-
-    def _ask(self, what: str) -> str:
-        return self.tmux("display-message", "-p", what).strip()
+        return int(code)
 
     def tmux(self, *words: str) -> str:
         """What a command of tmux prints."""
@@ -120,16 +125,18 @@ def terminal(
 ) -> Iterator[Terminal]:
     """A command in a terminal of its own, in a folder; whatever is left of it is ended.
 
-    The socket and the settings of tmux are put into the folder, which has a short path.
+    What tmux needs is put into the folder, which has a short path.
     """
     if shutil.which("tmux") is None:
         absent("tmux is not installed (Debian: tmux)")
     settings = folder / "tmux.conf"
     settings.write_text(_SETTINGS, encoding="utf-8")
-    made = Terminal(folder / "tmux", environment)
+    made = Terminal(folder, environment)
+    made.ended.unlink(missing_ok=True)
     width, height = size
     where = ("-c", str(folder), "-x", str(width), "-y", str(height))
-    made.tmux("-f", str(settings), "new-session", "-d", *where, shlex.join(command))
+    noted = shlex.join(("sh", "-c", _NOTED, str(made.ended), *command))
+    made.tmux("-f", str(settings), "new-session", "-d", *where, noted)
     try:
         yield made
     finally:

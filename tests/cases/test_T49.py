@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from cases.breaks import Break
-from cases.deployment import Deployment, deployed
+from cases.deployment import COMMAND, Deployment, deployed
+from in_tmux import terminal
 
 NEEDS: list[str] = []
 
@@ -26,6 +27,12 @@ BREAKS = [
         "engine/flow/logs/files.py",
         '    return quote(value, safe=":+ ")\n',
         '    return quote(value.lower(), safe=":+ ")\n',
+    ),
+    # The terminal UI takes the beginning of an id for the id.
+    Break(
+        "tui/flow_tui/start.py",
+        "        dag_id = find_dag(deployment.conn, words[0]).dag_id\n",
+        "        dag_id = find_dag(deployment.conn, words[0][:100]).dag_id\n",
     ),
 ]
 
@@ -122,6 +129,21 @@ def test_a_legal_run_id_works_everywhere(deployment: Deployment, run_id: str) ->
     assert (run["run_id"], run["state"]) == (run_id, "success")
     assert deployment.states("a", run_id) == {"a": "success"}
     assert has_log_of_its_own(deployment, "a", run_id)
+
+
+@pytest.mark.parametrize("dag_id", ["-n", "x" * 250], ids=lambda dag_id: dag_id[:10])
+def test_the_terminal_ui_opens_a_legal_id_and_shows_it_whole(
+    deployment: Deployment, dag_id: str
+) -> None:
+    run_id = deployment.run_to_end(dag_id)["run_id"]
+    folder = deployment.folder / "m"
+    environment = deployment.environment(XDG_STATE_HOME=str(folder))
+    opened = ["env", "-C", str(deployment.project), *COMMAND, "tui", "--", dag_id, "latest", dag_id]
+    with terminal(opened, folder, environment, size=(600, 24)) as tui:
+        tui.until(f"{dag_id} › {run_id} › {dag_id}")
+        tui.until(f"this is {dag_id} run {run_id} over")
+        tui.press("q")
+        assert tui.until_left() == 0
 
 
 def test_nothing_is_written_outside_of_its_place(deployment: Deployment) -> None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote
@@ -115,6 +118,16 @@ class StallingProxy:
         with self._lock:
             self._open.discard(source)
         source.close()
+
+
+@contextmanager
+def stalling_line(target: Path) -> Iterator[StallingProxy]:
+    """A line to the server with its socket in this folder; its own folder has a short name."""
+    with (
+        TemporaryDirectory(prefix="fl-", dir="/tmp") as folder,
+        StallingProxy(Path(folder) / "line", target) as line,
+    ):
+        yield line
 
 
 def _hang_up(line: socket.socket) -> None:

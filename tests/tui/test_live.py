@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from driving import drive, until, until_shown
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 from snapshots import lines_of
 from textual import events
 from textual.pilot import Pilot
@@ -19,11 +20,13 @@ from textual.pilot import Pilot
 from flow.ops import running
 from flow.ops.running import Wish
 from flow.states import TaskState
-from flow_tui import feed, targets
+from flow.store import connect
+from flow_tui import feed, session, targets
 from flow_tui.session import Line
 from flow_tui.view import View
 from operations_world import World
-from postgres import PostgresServer
+from postgres import PostgresServer, url_of
+from support.stalling_proxy import StallingProxy, stalling_line
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
 SALES = targets.dag("sales")
@@ -144,6 +147,52 @@ def test_a_lost_database_is_told_and_found_again(
         await until_shown(pilot, "while nobody could look")
 
     drive(make_app(targets.run("sales", RUN)), story)
+
+
+@pytest.fixture
+def line(server: PostgresServer, direct: str) -> Iterator[StallingProxy]:
+    """A line to the database that can stand still."""
+    with stalling_line(server.embedded.socket_directory) as made:
+        yield made
+
+
+def test_a_database_that_stands_still_is_told_and_keys_work(
+    sales: World, line: StallingProxy, make_app, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "OVERDUE", 0.2)
+    through = url_of(make_conninfo(sales.dsn, host=str(line.folder)))
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "✗ failed")
+        line.stall()
+        await until_shown(pilot, "what is shown may be old")
+        assert said(pilot, "✗ failed")
+        await pilot.press("4")
+        await until_shown(pilot, "reading …")
+        line.flow()
+        await until(pilot, lambda: not said(pilot, "may be old"), "the end of the banner")
+        await until_shown(pilot, "default_pool")
+
+    drive(make_app(targets.run("sales", RUN), FLOW_DATABASE_URL=through), story)
+
+
+def test_a_line_on_which_nothing_comes_is_left_for_another(
+    sales: World, line: StallingProxy, make_app, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "READ_PATIENCE", 0.5)
+    monkeypatch.setattr(connect, "_ON_THE_WAY", 0.0)
+    through = url_of(make_conninfo(sales.dsn, host=str(line.folder)))
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "upstream_failed")
+        line.freeze()
+        await until_shown(pilot, "trying again")
+        sales.conn.execute("update run set note = 'while nobody could look'")
+        await until(pilot, lambda: not said(pilot, "trying again"), "the end of the banner")
+        await pilot.press("tab")
+        await until_shown(pilot, "while nobody could look")
+
+    drive(make_app(targets.run("sales", RUN), FLOW_DATABASE_URL=through), story)
 
 
 def said(pilot: Pilot[Any], text: str) -> bool:

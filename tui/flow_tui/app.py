@@ -9,16 +9,15 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import App
 from textual.await_complete import AwaitComplete
-from textual.screen import Screen
 
 from flow.errors import DatabaseError, FlowError
-from flow.wording.cells import text_of
+from flow.wording.cells import printable, text_of
+from flow_tui import feed, screens
 from flow_tui.actions import BY_ID, Action
 from flow_tui.background import start
 from flow_tui.feed import Pace
@@ -32,6 +31,8 @@ from flow_tui.view import View
 from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.notifications import SeverityLevel
     from textual.widget import AwaitMount
 
     from flow.ops.deployment import Deployment
@@ -40,28 +41,8 @@ if TYPE_CHECKING:
     from flow_tui.dialogs.palette import Act
     from flow_tui.widgets.grid_view import GridView
 
-_SCREENS: Final = {
-    Kind.DAG: ("flow_tui.screens.grid", "GridScreen"),
-    Kind.RUN: ("flow_tui.screens.run", "RunScreen"),
-    Kind.TASK: ("flow_tui.screens.task", "TaskScreen"),
-    Kind.BACKFILL: ("flow_tui.screens.backfill", "BackfillScreen"),
-    Kind.POOL: ("flow_tui.screens.pool", "PoolScreen"),
-    Kind.FILE: ("flow_tui.screens.file", "FileScreen"),
-}
-"""The screen of each kind of thing; it takes the words that name it."""
 _PAINTED: Final = 1.0
 """Seconds after which the first screen stands, so that garbage can be looked for."""
-
-
-def _view(name: str) -> Callable[[], Screen[Any]]:
-    """Imported when it is opened: the first paint waits for no other screen."""
-
-    def make() -> Screen[Any]:
-        module = import_module(f"flow_tui.screens.{name}")
-        made: Screen[Any] = getattr(module, f"{name.capitalize()}Screen")()
-        return made
-
-    return make
 
 
 class FlowApp(App[None]):
@@ -69,7 +50,7 @@ class FlowApp(App[None]):
 
     TITLE = "flow"
     CSS_PATH = "flow.tcss"
-    MODES: ClassVar[dict[str, Any]] = {name: _view(name) for name in VIEWS}
+    MODES: ClassVar[dict[str, Any]] = {name: screens.view(name) for name in VIEWS}
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(
@@ -95,6 +76,8 @@ class FlowApp(App[None]):
         """The list that is shown next is to be filtered at once."""
         self.begun = {self.DEFAULT_MODE: begun.answer} if begun and not start else {}
         """What has been read already for a view."""
+        self.leave: Callable[[int], None] = lambda code: None
+        """Is told that this ends, and with which code, before anything is taken down."""
         self._start = start
         self._pace = Pace(begun.counter, read_at=time.monotonic()) if begun else Pace()
         self._look_soon = asyncio.Event()
@@ -126,9 +109,41 @@ class FlowApp(App[None]):
 
     def _heed_signals(self) -> None:
         """Leave the terminal as it was, and remember, also when somebody else ends this."""
-        loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+            signal.signal(number, self._signalled)
+
+    def _signalled(self, number: int, _: object) -> None:
+        # Not as a callback of the loop: a terminal that reads nothing holds that up.
+        self.leave(128 + number)
+        self._exit_soon(128 + number)
+
+    def hang_up(self) -> None:
+        """The terminal is gone. For any thread."""
+        self._exit_soon(128 + signal.SIGHUP)
+
+    def _exit_soon(self, code: int) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(partial(self.exit, return_code=code))
+
+    def exit(
+        self, result: None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Leave, for sure."""
+        self.leave(return_code)
+        super().exit(result, return_code, message)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Say something for a while. It is never markup: names of things are in it."""
+        said = "\n".join(map(printable, message.splitlines()))
+        super().notify(said, title=title, severity=severity, timeout=timeout, markup=False)
 
     @property
     def note(self) -> str:
@@ -157,11 +172,14 @@ class FlowApp(App[None]):
         return self._pace.wait(time.monotonic()) if self.app_focus else None
 
     async def _look(self) -> None:
+        overdue = self.set_timer(feed.OVERDUE, self._overdue)
         try:
             counter = await self.session.read(_counter)
         except DatabaseError as error:
             self.lost(error)
             return
+        finally:
+            overdue.stop()
         if self.trouble:
             self.trouble = ""
             self._show_trouble()
@@ -175,6 +193,12 @@ class FlowApp(App[None]):
         # First what happens now: a long message is cut at its end.
         self.trouble = f"trying again: {error.message} ({error.hint})"
         self._show_trouble()
+
+    def _overdue(self) -> None:
+        """The database has not answered yet: say so, unless more is known."""
+        if not self.trouble:
+            self.trouble = "the database takes its time: what is shown may be old"
+            self._show_trouble()
 
     def look_now(self) -> None:
         """Look at the database at once, and closely for a while."""
@@ -195,9 +219,7 @@ class FlowApp(App[None]):
 
     def open(self, target: Target) -> None:
         """Show a thing on its own screen."""
-        module, name = _SCREENS[target.kind]
-        screen = getattr(import_module(module), name)(*target.words)
-        self.push_screen(screen)
+        self.push_screen(screens.of(target))
 
     def switch_mode(self, mode: str) -> AwaitMount:
         """Show a view, also the next time."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from flow.ops import changes
 from flow.ops.deployment import Deployment, open_deployment
+from flow_tui.session import READ_PATIENCE
 
 if TYPE_CHECKING:
     from flow.settings import Settings
@@ -60,7 +61,9 @@ class Beginning:
 
     def _begin(self) -> Begun:
         with ExitStack() as stack:
-            deployment = stack.enter_context(open_deployment(self._settings))
+            deployment = stack.enter_context(
+                open_deployment(self._settings, patience=READ_PATIENCE)
+            )
             counter = changes.counter(deployment)
             answer = self._question(deployment)
             return Begun(answer, counter, deployment, stack.pop_all())

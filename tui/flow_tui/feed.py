@@ -20,6 +20,8 @@ ANYWAY: Final = 2.0
 """Seconds after which a busy screen is read anyway."""
 ANYWAY_IDLE: Final = 10.0
 """The same when nothing changes."""
+OVERDUE: Final = 3.0
+"""Seconds without an answer after which it is said that what is shown may be old."""
 RETRIES: Final = (0.5, 1.0, 2.0, 5.0)
 """Seconds before the first attempts to reach a lost database; the last one from then on."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from flow.errors import FlowError, UsageError
 from flow.ops.deployment import Deployment, open_deployment
@@ -20,6 +20,10 @@ from flow_tui.lane import Lane
 if TYPE_CHECKING:
     from flow_tui.beginning import Begun
 
+READ_PATIENCE: Final = 15.0
+"""Seconds that a statement which only reads may take. Whoever waits for a host that has gone waits
+a little longer, and then for another connection."""
+
 T = TypeVar("T")
 Operation = Callable[[Deployment], T]
 
@@ -27,9 +31,10 @@ Operation = Callable[[Deployment], T]
 class Line(Lane):
     """One thread, one connection; operations in the order in which they were asked for."""
 
-    def __init__(self, settings: Settings, name: str) -> None:
+    def __init__(self, settings: Settings, name: str, patience: float | None = None) -> None:
         super().__init__(name)
         self._settings = settings
+        self._patience = patience
         self._open: ExitStack | None = None
         self._deployment: Deployment | None = None
 
@@ -49,7 +54,9 @@ class Line(Lane):
     def _ask(self, operation: Operation[T]) -> T:
         if self._deployment is None:
             stack = ExitStack()
-            self._deployment = stack.enter_context(open_deployment(self._settings))
+            self._deployment = stack.enter_context(
+                open_deployment(self._settings, patience=self._patience)
+            )
             self._open = stack
         try:
             return operation(self._deployment)
@@ -76,7 +83,7 @@ class Session:
         near = settings._replace(database=settings.database._replace(url=replica))
         self.near = near if replica else settings
         """Where reads go."""
-        self._reads = Line(self.near, "reads")
+        self._reads = Line(self.near, "reads", READ_PATIENCE)
         self._slow = Line(self.near, "slow")
         self._changes = Line(settings, "changes")
         self.files = Lane("files")

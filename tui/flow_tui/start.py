@@ -36,6 +36,7 @@ def start(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
 
 def _run(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
     from flow_tui.beginning import Beginning, first_question
+    from flow_tui.leaving import leaving
     from flow_tui.memory import Memory
     from flow_tui.session import Session
 
@@ -48,5 +49,7 @@ def _run(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
     begun = beginning.wait()
     session.go_on(begun)
     app = FlowApp(session, memory, begun.answer if words else (), begun)
-    app.run()
+    with leaving(sys.stdin.fileno(), app.hang_up) as way:
+        app.leave = way.begin
+        app.run()
     return app.return_code or 0

@@ -12,7 +12,7 @@ import psycopg
 from flow.errors import DatabaseError
 from flow.store import audit, locate, migrate
 from flow.store.audit import Entry, Facts
-from flow.store.connect import STATEMENT_TIMEOUT, Conn, connect, snapshot, transaction
+from flow.store.connect import OUTAGES, STATEMENT_TIMEOUT, Conn, connect, snapshot, transaction
 from flow.store.notify import Notifier
 
 if TYPE_CHECKING:
@@ -59,19 +59,21 @@ class Deployment:
                 return  # the change is committed, and everybody polls anyway
 
     @contextmanager
-    def snapshot(self, statement_timeout: float = STATEMENT_TIMEOUT) -> Iterator[None]:
-        """Several reads of one moment. Nothing can be changed in it. The timeout is in seconds."""
+    def snapshot(self, statement_timeout: float | None = None) -> Iterator[None]:
+        """Several reads of one moment. Nothing can be changed in it. The timeout is in seconds;
+        None: the connection's patience."""
         with snapshot(self.conn, "ops.read", statement_timeout=statement_timeout):
             yield
 
 
 @contextmanager
-def open_deployment(settings: Settings) -> Iterator[Deployment]:
+def open_deployment(settings: Settings, *, patience: float | None = None) -> Iterator[Deployment]:
     """Connect to a deployment whose schema fits this version of Flow.
 
-    Raises `DatabaseError` when the database cannot be reached, is not migrated, or goes away.
+    `patience`: seconds that a statement may take, if not the usual ones. Raises `DatabaseError`
+    when the database cannot be reached, is not migrated, or goes away.
     """
-    conn = connect(locate.dsn(settings), name="command")
+    conn = connect(locate.dsn(settings), name="command", patience=patience or STATEMENT_TIMEOUT)
     try:
         migrate.require(conn)
         yield Deployment(settings, conn)
@@ -79,7 +81,7 @@ def open_deployment(settings: Settings) -> Iterator[Deployment]:
         raise DatabaseError(
             "the database took too long to answer", "try again, or see what it does: flow status"
         ) from error
-    except psycopg.OperationalError as error:
+    except OUTAGES as error:
         reason = str(error).strip().partition("\n")[0] or "the connection was lost"
         raise DatabaseError(f"the database went away: {reason}", "try again") from error
     finally:

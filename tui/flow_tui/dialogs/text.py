@@ -49,7 +49,7 @@ class TextDialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
-            box.border_title = self.command
+            box.border_title = Text(printable(self.command))
             box.border_subtitle = "y copies the command · esc closes"
             yield Static("looking …", markup=False)
 

@@ -96,4 +96,4 @@ def _of_try(tries: list[Try]) -> str:
     said = f"try {last.try_number}"
     if last.ended_at is not None:
         said += f" took {duration_text((last.ended_at - last.started_at).total_seconds())}"
-    return f"{said} on {last.worker}"
+    return f"{said} on {printable(last.worker)}"

@@ -258,7 +258,7 @@ def _about(shown: Shown) -> Text:
     text.append(f"{mark_of(state)} {state}", style_of(state))
     if tries:
         last = tries[-1]
-        parts = [f"try {last.try_number}", took(last), exit_of(last), last.worker]
+        parts = [f"try {last.try_number}", took(last), exit_of(last), printable(last.worker)]
         text.append("  ·  " + "  ·  ".join(part for part in parts if part))
     zone = ZoneInfo(answer.timezone)
     for reason in answer.reasons[:2]:

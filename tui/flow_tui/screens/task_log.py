@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self, cast
 
@@ -11,7 +10,6 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.css.query import NoMatches
 from textual.widgets import Static
 
 from flow.errors import LogUnreadable
@@ -19,7 +17,7 @@ from flow.logs import LogFiles
 from flow.ops.logs import source_of
 from flow.ops.tasks import TriesOfTask
 from flow.store.read.tasks import Try
-from flow.wording.cells import counted
+from flow.wording.cells import counted, printable
 from flow_tui.background import start
 from flow_tui.log_model import LogFile, Search
 from flow_tui.widgets.log_view import LogView
@@ -52,7 +50,7 @@ class TaskLog(Vertical):
         yield Static("looking …", id="log-note")
 
     def on_mount(self) -> None:
-        start(self, self._follow_until_left, group="log")
+        start(self.screen, self._follow, group="log")
 
     def focus(self, scroll_visible: bool = True) -> Self:
         """The focus is that of the lines."""
@@ -117,10 +115,6 @@ class TaskLog(Vertical):
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
-    async def _follow_until_left(self) -> None:
-        with suppress(NoMatches):  # leaving removes the widgets first
-            await self._follow()
-
     async def _follow(self) -> None:
         """Look at the log again and again, as long as this screen is in front."""
         while self.is_attached:
@@ -162,7 +156,7 @@ class TaskLog(Vertical):
         """Lines of the log are needed."""
         if self._log is not None:
             work = partial(self._fetch, self._log, message.first, message.count)
-            start(self, work, group="window", exclusive=True)
+            start(self.screen, work, group="window", exclusive=True)
 
     async def _fetch(self, log: LogFile, first: int, count: int) -> None:
         try:
@@ -181,7 +175,7 @@ class TaskLog(Vertical):
             note.update("it has not started: there is no log yet" if self._found else "looking …")
             return
         if self._missing:
-            note.update(Text(self._missing))
+            note.update(Text(printable(self._missing)))
             return
         parts = [f"try {chosen.try_number} of {tries[-1].try_number}" if len(tries) > 1 else ""]
         parts.append(counted(view.lines, "line"))
@@ -202,7 +196,7 @@ class TaskLog(Vertical):
             return
         if letters:
             work = partial(self._search, self._log, letters)
-            start(self, work, group="search", exclusive=True)
+            start(self.screen, work, group="search", exclusive=True)
         else:
             self.view.show_search(None)
 

@@ -21,8 +21,10 @@ from flow_tui.movements import moves
 
 AROUND: Final = 100
 """Lines that are kept ready before and after those that are seen."""
-_LOUD: Final = re.compile(r"\b(ERROR|CRITICAL|FATAL|Traceback|Exception|Error)\b|\w+Error:")
+_LOUD: Final = re.compile(r"\b(ERROR|CRITICAL|FATAL|Traceback|Exception|Error)\b|\wError:")
 _MILD: Final = re.compile(r"\b(WARN|WARNING)\b")
+_TELLING: Final = 1000
+"""Characters of a line that tell how loud it is."""
 
 
 class LogView(ScrollView, can_focus=True):
@@ -213,9 +215,9 @@ class LogView(ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width).apply_style(base)
 
     def _style(self, text: str) -> Style:
-        if _LOUD.search(text):
+        if _LOUD.search(text, 0, _TELLING):
             return self.get_component_rich_style("log--error", partial=True)
-        if _MILD.search(text):
+        if _MILD.search(text, 0, _TELLING):
             return self.get_component_rich_style("log--warning", partial=True)
         return Style.null()
 
