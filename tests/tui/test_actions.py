@@ -150,7 +150,7 @@ def test_why_answers_in_the_words_of_the_command(failed: World, make_app) -> Non
         await pilot.press("w")
         await until_shown(pilot, "flow why sales")
         await pilot.press("y")
-        await until_shown(pilot, "copied")
+        await until(pilot, lambda: pilot.app.clipboard.startswith("flow why sales"), "the command")
         await pilot.press("escape")
 
     drive(make_app(targets.run("sales", RUN)), story)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import App
 from textual.await_complete import AwaitComplete
 
 from flow.errors import DatabaseError, FlowError
 from flow.wording.cells import printable, text_of
-from flow_tui import feed, screens
+from flow_tui import feed, garbage, resizing, screens
 from flow_tui.actions import BY_ID, Action
 from flow_tui.background import start
 from flow_tui.feed import Pace
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
     from flow_tui.beginning import Begun
     from flow_tui.dialogs.palette import Act
     from flow_tui.widgets.grid_view import GridView
-
-_PAINTED: Final = 1.0
-"""Seconds after which the first screen stands, so that garbage can be looked for."""
 
 
 class FlowApp(App[None]):
@@ -91,7 +87,6 @@ class FlowApp(App[None]):
         start(self, self._watch, group="feed")
         for target in self._start:
             self.open(target)
-        self.set_timer(_PAINTED, _collect_garbage)
 
     def _take_looks(self, remembered: Callable[[str, str], str], settings: TuiSettings) -> None:
         """Before anything is drawn: a theme that changes later has everything drawn again."""
@@ -162,6 +157,7 @@ class FlowApp(App[None]):
             self._look_soon.clear()  # before the look: who asks during it wants another one
             if self.app_focus:
                 await self._look()
+            garbage.collect()  # the first screen stands
             try:
                 await asyncio.wait_for(self._look_soon.wait(), self._wait())
             except TimeoutError:
@@ -209,6 +205,10 @@ class FlowApp(App[None]):
         for screen in self.screen_stack:
             for banner in screen.query(Banner):
                 banner.text = self.trouble
+
+    def on_resize(self) -> None:
+        """Let no screen miss it."""
+        resizing.make_sure(self)
 
     def watch_app_focus(self, focus: bool) -> None:
         """Somebody looks again."""
@@ -372,13 +372,6 @@ class FlowApp(App[None]):
 def utc_now() -> datetime:
     """The time of this host."""
     return datetime.now(UTC)
-
-
-def _collect_garbage() -> None:
-    """From now on, where the start has put it off; what is there by now stays."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 async def _do(act: Act | None) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flow.errors import UsageError
+from flow_tui import garbage
 
 if TYPE_CHECKING:
     from flow.settings import Settings
@@ -25,13 +25,11 @@ def start(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
             "the terminal UI needs a terminal that can draw",
             "the same is printed by flow status, flow dags list, flow grid and others",
         )
-    # What is imported stays: looking through it for garbage is a fifth of the time to the first
-    # paint. The app collects garbage again once it has painted.
-    gc.disable()
+    garbage.put_off()
     try:
         return _run(settings, words, read_only=read_only)
     finally:
-        gc.enable()
+        garbage.collect()
 
 
 def _run(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
