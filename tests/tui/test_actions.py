@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from driving import drive, until, until_shown
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from snapshots import lines_of
 
 from flow.errors import UsageError
-from flow.ops import cancelling, running
-from flow.ops.run_ranges import Which
+from flow.ops import running
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow_tui import targets
@@ -246,46 +241,3 @@ def test_the_cursor_moves_by_other_keys(failed: World, make_app) -> None:
 
     failed.define("zebra", file="/dags/two.py")
     drive(make_app(FLOW_TUI_KEYS='{"move.down": "t", "move.up": "c"}'), story)
-
-
-_KEYS = sorted(
-    {key for action in ACTIONS for key in action.key.split(",") if action.id != "app.quit"}
-    | {"enter", "escape", "tab", "up", "down", "left", "right", "a", "G", "y"}
-)
-
-
-@pytest.fixture
-def frozen(failed: World) -> World:
-    """One deployment for all random keys: nothing may change in it."""
-    running.run(failed.deployment, Wish("sales", date="2026-07-09"))
-    cancelling.cancel(failed.deployment, "sales", Which(reference="2026-07-09"))
-    return failed
-
-
-def dump(world: World) -> dict[str, list[Any]]:
-    """Everything that the database holds."""
-    tables = world.rows(
-        "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
-    )
-    return {table: sorted(map(repr, world.rows(f'select * from "{table}"'))) for (table,) in tables}
-
-
-@settings(
-    max_examples=5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(st.lists(st.sampled_from(_KEYS), min_size=10, max_size=40))
-def test_no_keys_raise_and_none_change_anything_when_read_only(
-    frozen: World, make_app, keys: list[str]
-) -> None:
-    before = dump(frozen)
-    app = make_app(targets.run("sales", RUN), of("load"), read_only=True)
-
-    async def story(pilot) -> None:
-        await until_shown(pilot, "failed")
-        for key in keys:
-            await pilot.press(key)
-
-    drive(app, story)
-    assert dump(frozen) == before
