@@ -119,8 +119,8 @@ class DagsScreen(Listing[Dag]):
     def on_mount(self) -> None:
         # Rows that come into sight want their last runs.
         self.watch(self.table, "scroll_y", self._sight_changed, init=False)
-        begun = self.flow.begun.pop("dags", ())
-        self.show([Prepared(dag, self.texts(dag)) for dag in begun])
+        if "dags" in self.flow.begun:
+            self.show([Prepared(dag, self.texts(dag)) for dag in self.flow.begun.pop("dags")])
 
     async def load(self) -> None:
         if time.monotonic() - self._read_at >= REREAD:
