@@ -53,4 +53,4 @@ parse-soak *arguments:
 
 # Repair a night in the terminal UI, as a robot in tmux, against live roles
 robot:
-    {{ python }} -m pytest tests/tui/robot.py
+    {{ python }} -m pytest tests/tui/test_robot.py

@@ -20,7 +20,7 @@ set -g remain-on-exit on
 set -g status off
 set -s escape-time 0
 """
-_NOTED: Final = '"$@"; echo $? >"$0"'
+_NOTED: Final = '"$@"; code=$?; echo $code >"$0"; exit $code'
 """A shell that notes with which code a program has ended.
 
 tmux knows it, too, but not always: on a busy machine its server leaves the end of one program in

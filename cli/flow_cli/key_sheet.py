@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from flow_tui.actions import ACTIONS, Action, Danger
+from flow_tui.movements import MOVEMENTS
 from flow_tui.targets import Kind
 
 MARK: Final = "<!-- keys -->"
@@ -37,11 +38,16 @@ def with_keys(source: str) -> str:
 def _sections() -> Iterable[str]:
     for heading, kinds in _HEADINGS:
         own = [one for one in ACTIONS if (one.kinds & kinds if kinds else not one.kinds)]
-        yield f"## {heading}\n"
-        yield "| key | name | does |"
-        yield "| --- | --- | --- |"
-        yield from (f"| {_keys(one)} | {one.id} | {_sentence(one)} |" for one in own)
-        yield ""
+        yield from _table(heading, own)
+    yield from _table("Moving", MOVEMENTS)
+
+
+def _table(heading: str, actions: Iterable[Action]) -> Iterable[str]:
+    yield f"## {heading}\n"
+    yield "| key | name | does |"
+    yield "| --- | --- | --- |"
+    yield from (f"| {_keys(one)} | {one.id} | {_sentence(one)} |" for one in actions)
+    yield ""
 
 
 def _keys(action: Action) -> str:

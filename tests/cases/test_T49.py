@@ -35,6 +35,13 @@ BREAKS = [
         '    return quote(value.lower(), safe=":+ ")\n',
         test="test_a_legal_run_id_works_everywhere",
     ),
+    # The terminal UI takes the beginning of an id for the id.
+    Break(
+        "tui/flow_tui/start.py",
+        "        dag_id = find_dag(deployment.conn, words[0]).dag_id\n",
+        "        dag_id = find_dag(deployment.conn, words[0][:100]).dag_id\n",
+        test="test_the_terminal_ui_opens_a_legal_id_and_shows_it_whole",
+    ),
 ]
 
 REFUSED = {
@@ -159,6 +166,21 @@ def test_the_terminal_ui_shows_them_as_they_are(deployment: Deployment) -> None:
             screen.until(f" {dag_id} " if len(dag_id) < 50 else "x…x")
         screen.press("q")
         assert screen.until_left() == 0
+
+
+@pytest.mark.parametrize("dag_id", ["-n", "x" * 250], ids=lambda dag_id: dag_id[:10])
+def test_the_terminal_ui_opens_a_legal_id_and_shows_it_whole(
+    deployment: Deployment, dag_id: str
+) -> None:
+    run_id = deployment.run_to_end(dag_id)["run_id"]
+    folder = deployment.folder / "m"
+    environment = deployment.environment(XDG_STATE_HOME=str(folder))
+    opened = ["env", "-C", str(deployment.project), *COMMAND, "tui", "--", dag_id, "latest", dag_id]
+    with terminal(opened, folder, environment, size=(600, 24)) as tui:
+        tui.until(f"{dag_id} › {run_id} › {dag_id}")
+        tui.until(f"this is {dag_id} run {run_id} over")
+        tui.press("q")
+        assert tui.until_left() == 0
 
 
 def test_nothing_is_written_outside_of_its_place(deployment: Deployment) -> None:

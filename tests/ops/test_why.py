@@ -279,6 +279,13 @@ class TestTaskThatWaits:
         assert Code.NO_SCHEDULER in said(ask(world, "it", "load"))
         assert list(said(ask(world, "it"))) == [Code.NO_SCHEDULER]
 
+    def test_that_nobody_schedules_is_said_once(self, world: World) -> None:
+        world.define("sales")
+        running.run(world.deployment, Wish("sales", run_id="it"))
+        world.rows("update process set ended_at = now(), ended_reason = 'x' returning 1")
+        codes = [reason.code for reason in ask(world, "it", "load").reasons]
+        assert codes.count(Code.NO_SCHEDULER) == 1
+
 
 class TestTaskThatRunsOrEnded:
     def test_it_runs(self, world: World) -> None:

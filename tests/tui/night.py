@@ -34,6 +34,9 @@ _REST: Final = (
     " error_since = case when error is not null then timestamptz '2026-07-10 03:30:00+00' end",
     "update process set pid = 4000 + process_id, host = 'etl-1', version = '1.0',"
     " started_at = '2026-07-09 06:30:00+00', heartbeat_at = now() + interval '1 hour'",
+    "update dag_version set created_at = '2026-07-09 06:00:00+00'",
+    "update try_history set host = 'etl-1'",
+    "update try_hot set host = 'etl-1'",
     "update audit set at = '2026-07-10 06:20:00+00', os_user = 'anna', db_role = 'flow',"
     " host = 'etl-1'",
     "update audit set after = '{\"version\": 1}' where target = 'orders/now'",

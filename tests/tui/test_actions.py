@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from driving import drive, until, until_shown
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from snapshots import lines_of
 
 from flow.errors import UsageError
-from flow.ops import cancelling, running
-from flow.ops.run_ranges import Which
+from flow.ops import running
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow_tui import targets
@@ -20,6 +15,7 @@ from flow_tui.actions import ACTIONS, BY_ID, Danger
 from flow_tui.deeds import by_run
 from flow_tui.keymap import Keymap
 from flow_tui.targets import Kind, Target
+from flow_tui.widgets.table import Table
 from operations_world import World
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
@@ -149,7 +145,7 @@ def test_why_answers_in_the_words_of_the_command(failed: World, make_app) -> Non
         await pilot.press("w")
         await until_shown(pilot, "flow why sales")
         await pilot.press("y")
-        await until_shown(pilot, "copied")
+        await until(pilot, lambda: pilot.app.clipboard.startswith("flow why sales"), "the command")
         await pilot.press("escape")
 
     drive(make_app(targets.run("sales", RUN)), story)
@@ -211,6 +207,8 @@ def test_a_key_does_one_thing_for_one_kind_of_thing() -> None:
         ({"item.cleer": "x"}, "an action that does not exist: item.cleer"),
         ({"item.clear": "X"}, "item.clear and run.cancel the same key"),
         ({"app.help": "q"}, "app.help and app.quit the same key"),
+        ({"move.up": "up,w"}, "item.why and move.up the same key"),
+        ({"move.first": "home"}, "grid.oldest and move.first the same key"),
     ],
 )
 def test_keys_that_cannot_be_are_refused(wanted: dict[str, str], message: str) -> None:
@@ -227,44 +225,19 @@ def test_another_key_holds_everywhere(failed: World, make_app) -> None:
     drive(make_app(of("load"), FLOW_TUI_KEYS='{"item.clear": "f6"}'), story)
 
 
-_KEYS = sorted(
-    {key for action in ACTIONS for key in action.key.split(",") if action.id != "app.quit"}
-    | {"enter", "escape", "tab", "up", "down", "left", "right", "a", "G", "y"}
-)
+def test_a_key_that_another_one_gives_up_can_be_taken() -> None:
+    assert Keymap.read({"move.up": "up,c", "item.why": "k"}).keys["item.why"] == "k"
 
 
-@pytest.fixture
-def frozen(failed: World) -> World:
-    """One deployment for all random keys: nothing may change in it."""
-    running.run(failed.deployment, Wish("sales", date="2026-07-09"))
-    cancelling.cancel(failed.deployment, "sales", Which(reference="2026-07-09"))
-    return failed
-
-
-def dump(world: World) -> dict[str, list[Any]]:
-    """Everything that the database holds."""
-    tables = world.rows(
-        "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
-    )
-    return {table: sorted(map(repr, world.rows(f'select * from "{table}"'))) for (table,) in tables}
-
-
-@settings(
-    max_examples=5,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(st.lists(st.sampled_from(_KEYS), min_size=10, max_size=40))
-def test_no_keys_raise_and_none_change_anything_when_read_only(
-    frozen: World, make_app, keys: list[str]
-) -> None:
-    before = dump(frozen)
-    app = make_app(targets.run("sales", RUN), of("load"), read_only=True)
-
+def test_the_cursor_moves_by_other_keys(failed: World, make_app) -> None:
     async def story(pilot) -> None:
-        await until_shown(pilot, "failed")
-        for key in keys:
-            await pilot.press(key)
+        await pilot.press("2")
+        await until_shown(pilot, "zebra")
+        table = pilot.app.screen.query_one(Table)
+        await pilot.press("t")
+        assert table.at == 1
+        await pilot.press("j", "k")
+        assert table.at == 1
 
-    drive(app, story)
-    assert dump(frozen) == before
+    failed.define("zebra", file="/dags/two.py")
+    drive(make_app(FLOW_TUI_KEYS='{"move.down": "t", "move.up": "c"}'), story)

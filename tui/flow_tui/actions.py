@@ -63,11 +63,15 @@ class Action(NamedTuple):
             return "this terminal UI is read-only"
         return self.unfit(targets) or (self.reason(targets) if self.reason else None)
 
+    def takes(self, targets: Sequence[Target]) -> bool:
+        """Whether it is for things of these kinds."""
+        return not self.kinds or {target.kind for target in targets} <= self.kinds
+
     def unfit(self, targets: Sequence[Target]) -> str | None:
         """Why it is not for such targets at all; None: it is."""
         if self.kinds and not targets:
             return "nothing is selected"
-        if self.kinds and not {target.kind for target in targets} <= self.kinds:
+        if not self.takes(targets):
             return f"not for a {targets[0].kind}"
         if len(targets) > 1 and not self.many:
             return "one at a time"

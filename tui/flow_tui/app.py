@@ -8,17 +8,15 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import App
 from textual.await_complete import AwaitComplete
-from textual.screen import Screen
 
 from flow.errors import DatabaseError, FlowError
-from flow.wording.cells import text_of
-from flow_tui import feed
+from flow.wording.cells import printable, text_of
+from flow_tui import feed, garbage, resizing, screens
 from flow_tui.actions import BY_ID, Action
 from flow_tui.background import start
 from flow_tui.feed import Pace
@@ -27,37 +25,20 @@ from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
 from flow_tui.session import Session
 from flow_tui.targets import Kind, Target
-from flow_tui.themes import THEMES
+from flow_tui.themes import ON_DARK, ON_LIGHT, THEMES
 from flow_tui.view import View
 from flow_tui.widgets.frame import VIEWS, Banner
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.notifications import SeverityLevel
+    from textual.widget import AwaitMount
 
     from flow.ops.deployment import Deployment
+    from flow.settings import TuiSettings
+    from flow_tui.beginning import Begun
     from flow_tui.dialogs.palette import Act
     from flow_tui.widgets.grid_view import GridView
-
-_SCREENS: Final = {
-    Kind.DAG: ("flow_tui.screens.grid", "GridScreen"),
-    Kind.RUN: ("flow_tui.screens.run", "RunScreen"),
-    Kind.TASK: ("flow_tui.screens.task", "TaskScreen"),
-    Kind.BACKFILL: ("flow_tui.screens.backfill", "BackfillScreen"),
-    Kind.POOL: ("flow_tui.screens.pool", "PoolScreen"),
-    Kind.FILE: ("flow_tui.screens.file", "FileScreen"),
-}
-"""The screen of each kind of thing; it takes the words that name it."""
-
-
-def _view(name: str) -> Callable[[], Screen[Any]]:
-    """Imported when it is opened: the first paint waits for no other screen."""
-
-    def make() -> Screen[Any]:
-        module = import_module(f"flow_tui.screens.{name}")
-        made: Screen[Any] = getattr(module, f"{name.capitalize()}Screen")()
-        return made
-
-    return make
 
 
 class FlowApp(App[None]):
@@ -65,12 +46,21 @@ class FlowApp(App[None]):
 
     TITLE = "flow"
     CSS_PATH = "flow.tcss"
-    MODES: ClassVar[dict[str, Any]] = {name: _view(name) for name in VIEWS}
+    MODES: ClassVar[dict[str, Any]] = {name: screens.view(name) for name in VIEWS}
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, session: Session, memory: Memory, start: Sequence[Target] = ()) -> None:
+    def __init__(
+        self,
+        session: Session,
+        memory: Memory,
+        start: Sequence[Target] = (),
+        begun: Begun | None = None,
+    ) -> None:
         """`start`: things to open at once, each from within the one before."""
+        view = "dags" if start else memory.get("view", "home")
+        self.DEFAULT_MODE = view if view in VIEWS else "home"  # type: ignore[misc]
         super().__init__()
+        self._take_looks(memory.get, session.settings.tui)
         self.session = session
         self.memory = memory
         self.keymap = Keymap.read(session.settings.tui.keys)
@@ -80,10 +70,12 @@ class FlowApp(App[None]):
         """What time it is, for ages."""
         self.to_filter = False
         """The list that is shown next is to be filtered at once."""
+        self.begun = {self.DEFAULT_MODE: begun.answer} if begun and not start else {}
+        """What has been read already for a view."""
         self.leave: Callable[[int], None] = lambda code: None
         """Is told that this ends, and with which code, before anything is taken down."""
         self._start = start
-        self._pace = Pace()
+        self._pace = Pace(begun.counter, read_at=time.monotonic()) if begun else Pace()
         self._look_soon = asyncio.Event()
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────
@@ -91,16 +83,20 @@ class FlowApp(App[None]):
     def on_mount(self) -> None:
         if not self.is_headless:
             self._heed_signals()
-        for theme in THEMES:
-            self.register_theme(theme)
-        wanted = self.memory.get("theme", self.session.settings.tui.theme)
-        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
-        use_palette(self.memory.get("palette", self.session.settings.tui.palette))
         self.set_keymap(self.keymap.keys)
-        self.switch_mode("dags" if self._start else "home")
         start(self, self._watch, group="feed")
         for target in self._start:
             self.open(target)
+
+    def _take_looks(self, remembered: Callable[[str, str], str], settings: TuiSettings) -> None:
+        """Before anything is drawn: a theme that changes later has everything drawn again."""
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.set_reactive(App.ansi_theme_dark, ON_DARK)
+        self.set_reactive(App.ansi_theme_light, ON_LIGHT)
+        wanted = remembered("theme", settings.theme)
+        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        use_palette(remembered("palette", settings.palette))
 
     async def on_unmount(self) -> None:
         self.memory.save()
@@ -131,6 +127,19 @@ class FlowApp(App[None]):
         self.leave(return_code)
         super().exit(result, return_code, message)
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Say something for a while. It is never markup: names of things are in it."""
+        said = "\n".join(map(printable, message.splitlines()))
+        super().notify(said, title=title, severity=severity, timeout=timeout, markup=False)
+
     @property
     def note(self) -> str:
         """What kind of session this is."""
@@ -148,6 +157,7 @@ class FlowApp(App[None]):
             self._look_soon.clear()  # before the look: who asks during it wants another one
             if self.app_focus:
                 await self._look()
+            garbage.collect()  # the first screen stands
             try:
                 await asyncio.wait_for(self._look_soon.wait(), self._wait())
             except TimeoutError:
@@ -196,6 +206,10 @@ class FlowApp(App[None]):
             for banner in screen.query(Banner):
                 banner.text = self.trouble
 
+    def on_resize(self) -> None:
+        """Let no screen miss it."""
+        resizing.make_sure(self)
+
     def watch_app_focus(self, focus: bool) -> None:
         """Somebody looks again."""
         if focus:
@@ -205,9 +219,12 @@ class FlowApp(App[None]):
 
     def open(self, target: Target) -> None:
         """Show a thing on its own screen."""
-        module, name = _SCREENS[target.kind]
-        screen = getattr(import_module(module), name)(*target.words)
-        self.push_screen(screen)
+        self.push_screen(screens.of(target))
+
+    def switch_mode(self, mode: str) -> AwaitMount:
+        """Show a view, also the next time."""
+        self.memory.set("view", mode)
+        return super().switch_mode(mode)
 
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen in front. What it does ends first: its widgets go one by one."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -16,4 +18,17 @@ def start(node: DOMNode, work: Work, *, group: str = "default", exclusive: bool 
     The coroutine is made when its turn comes: made before, it would be left unawaited where the
     node is gone by then.
     """
-    node.run_worker(work, group=group, exclusive=exclusive)  # type: ignore[arg-type]
+    node.run_worker(
+        partial(_do, node, work),  # type: ignore[arg-type]
+        group=group,
+        exclusive=exclusive,
+    )
+
+
+async def _do(node: DOMNode, work: Work) -> None:
+    try:
+        await work()
+    except NoMatches:
+        if node.display:
+            raise
+        # It is being removed, its widgets one by one: what cannot be shown is not looked for.

@@ -37,6 +37,8 @@ class Lane:
     def close(self) -> None:
         """Take nothing more on; what has been asked for is still done."""
         self._jobs.put(None)
+        if self._thread.ident is None:  # it was never needed
+            self.end()
 
     def end(self) -> None:
         """What the thread does at last."""

@@ -132,7 +132,7 @@ def text_of_line(data: bytes) -> str:
     """One line of text without its end; nothing in it drives a terminal."""
     line = data.rstrip(b"\r\n")
     shown = line.rpartition(b"\r")[2] or line.rpartition(b"\r")[0]
-    return "".join(readable([shown])).replace("\n", " ")
+    return "".join(readable([shown])).replace("\n", " ").expandtabs()
 
 
 class Search(NamedTuple):

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from flow.errors import FlowError, UsageError
 from flow.ops.deployment import Deployment, open_deployment
 from flow.settings import Settings
 from flow_tui.lane import Lane
+
+if TYPE_CHECKING:
+    from flow_tui.beginning import Begun
 
 READ_PATIENCE: Final = 15.0
 """Seconds that a statement which only reads may take. Whoever waits for a host that has gone waits
@@ -34,6 +37,10 @@ class Line(Lane):
         self._patience = patience
         self._open: ExitStack | None = None
         self._deployment: Deployment | None = None
+
+    def go_on(self, begun: Begun) -> None:
+        """Use the connection that was opened before there was an interface."""
+        self._deployment, self._open = begun.deployment, begun.stack
 
     async def ask(self, operation: Operation[T]) -> T:
         """What the operation returns. Raises what it raises, and `DatabaseError`."""
@@ -74,11 +81,17 @@ class Session:
         self.read_only = read_only
         replica = settings.database.replica_url
         near = settings._replace(database=settings.database._replace(url=replica))
-        self._reads = Line(near if replica else settings, "reads", READ_PATIENCE)
-        self._slow = Line(near if replica else settings, "slow")
+        self.near = near if replica else settings
+        """Where reads go."""
+        self._reads = Line(self.near, "reads", READ_PATIENCE)
+        self._slow = Line(self.near, "slow")
         self._changes = Line(settings, "changes")
         self.files = Lane("files")
         """Where logs are read: on a slow disk nothing else waits for them."""
+
+    def go_on(self, begun: Begun) -> None:
+        """Read through the connection that was opened before there was an interface."""
+        self._reads.go_on(begun)
 
     async def read(self, operation: Operation[T]) -> T:
         """Read something."""

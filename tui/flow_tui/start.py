@@ -8,11 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flow.errors import UsageError
-from flow_tui.app import FlowApp
-from flow_tui.leaving import leaving
-from flow_tui.memory import Memory
-from flow_tui.session import Session
-from flow_tui.targets import Kind, Target
+from flow_tui import garbage
 
 if TYPE_CHECKING:
     from flow.settings import Settings
@@ -29,29 +25,29 @@ def start(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
             "the terminal UI needs a terminal that can draw",
             "the same is printed by flow status, flow dags list, flow grid and others",
         )
-    places = _places(settings, words)
-    app = FlowApp(Session(settings, read_only=read_only), Memory.of_user(), places)
+    garbage.put_off()
+    try:
+        return _run(settings, words, read_only=read_only)
+    finally:
+        garbage.collect()
+
+
+def _run(settings: Settings, words: Sequence[str], *, read_only: bool) -> int:
+    from flow_tui.beginning import Beginning, first_question
+    from flow_tui.leaving import leaving
+    from flow_tui.memory import Memory
+    from flow_tui.session import Session
+
+    memory = Memory.of_user()
+    session = Session(settings, read_only=read_only)
+    view = memory.get("view", "home")
+    beginning = Beginning(session.near, first_question(view, words))
+    from flow_tui.app import FlowApp  # takes as long as the database
+
+    begun = beginning.wait()
+    session.go_on(begun)
+    app = FlowApp(session, memory, begun.answer if words else (), begun)
     with leaving(sys.stdin.fileno(), app.hang_up) as way:
         app.leave = way.begin
         app.run()
     return app.return_code or 0
-
-
-def _places(settings: Settings, words: Sequence[str]) -> list[Target]:
-    """What to open, each from within the one before; with the ids that the words stand for."""
-    from flow.ops.deployment import open_deployment
-    from flow.ops.references import find_dag, find_run
-    from flow.ops.tasks import tries
-
-    with open_deployment(settings) as deployment:
-        if not words:
-            return []
-        dag_id = find_dag(deployment.conn, words[0]).dag_id
-        places = [Target(Kind.DAG, (dag_id,))]
-        if len(words) > 1:
-            run = find_run(deployment.conn, dag_id, words[1]).run
-            places.append(Target(Kind.RUN, (dag_id, run.run_id), run.state))
-            if len(words) > 2:
-                found = tries(deployment, dag_id, run.run_id, words[2])
-                places.append(Target(Kind.TASK, (dag_id, run.run_id, str(found.reference))))
-        return places

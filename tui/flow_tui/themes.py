@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from rich.terminal_theme import TerminalTheme
 from textual.theme import Theme
 
 from flow.wording.looks import LOOKS
@@ -70,6 +71,57 @@ THEMES: Final = (
     ),
 )
 """The first one is the default; the last one uses the terminal's own sixteen colours."""
+
+# Background, foreground; black, red, green, yellow, blue, magenta, cyan, white; the bright ones.
+ON_DARK: Final = TerminalTheme(
+    (16, 21, 28),
+    (216, 222, 230),
+    [
+        (30, 39, 50),
+        (232, 116, 110),
+        (108, 190, 119),
+        (222, 173, 78),
+        (110, 168, 230),
+        (178, 158, 232),
+        (96, 190, 202),
+        (216, 222, 230),
+    ],
+    [
+        (110, 122, 136),
+        (244, 150, 144),
+        (142, 212, 151),
+        (240, 200, 120),
+        (150, 195, 242),
+        (204, 188, 245),
+        (140, 215, 224),
+        (245, 248, 252),
+    ],
+)
+ON_LIGHT: Final = TerminalTheme(
+    (251, 251, 249),
+    (28, 37, 48),
+    [
+        (28, 37, 48),
+        (176, 46, 40),
+        (40, 116, 52),
+        (138, 94, 8),
+        (36, 98, 168),
+        (118, 74, 172),
+        (10, 112, 124),
+        (230, 231, 226),
+    ],
+    [
+        (96, 106, 118),
+        (200, 66, 58),
+        (52, 138, 66),
+        (162, 114, 18),
+        (52, 122, 196),
+        (140, 96, 194),
+        (22, 134, 148),
+        (251, 251, 249),
+    ],
+)
+"""The colours that styles name, on dark and on light backgrounds: each can be read there."""
 
 _BLUE, _ORANGE, _GREEN, _PURPLE = "#0072b2", "#e69f00", "#009e73", "#cc79a7"
 _SKY, _VERMILION, _YELLOW = "#56b4e9", "#d55e00", "#f0e442"

@@ -51,6 +51,7 @@ class View(Screen[None]):
         self._loading = False
         self._stale = False
         self._loaded = False
+        self._read_already = False
 
     @classmethod
     def actions(cls) -> list[Action]:
@@ -90,6 +91,10 @@ class View(Screen[None]):
         """What an operation reads, without blocking the interface."""
         return await self.flow.session.read(operation)
 
+    def read_already(self) -> None:
+        """It has what it shows from before its first paint: there is nothing to read yet."""
+        self._read_already = self._loaded = True
+
     def tell(self, text: str) -> None:
         """Say something about what is shown, beside where it is."""
         self.query_one(Crumbs).told = text
@@ -117,7 +122,9 @@ class View(Screen[None]):
 
     def on_screen_resume(self) -> None:
         self.query_one(Banner).text = self.flow.trouble
-        self.refresh_data()
+        if not self._read_already:
+            self.refresh_data()
+        self._read_already = False
 
     def refresh_data(self) -> None:
         """Read again; if that is going on already, once more afterwards."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from flow.ops.deployment import Deployment
 from flow.store import migrate, pools
 from flow.store.connect import Conn
-from flow.store.pools import Pool
+from flow.store.pools import Pool as Pool  # what is returned here has its names here
 from flow.store.read import status
 from flow.store.read.status import GivenUp, Process, Queue, Unserved, Wakeups
 

@@ -68,6 +68,7 @@ class OpenRun:
 
 
 _HELD: Final = Reason(Code.HELD)
+_NO_SCHEDULER: Final = Reason(Code.NO_SCHEDULER)
 
 
 def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
@@ -90,8 +91,8 @@ def why_task(conn: Conn, run: OpenRun, reference: TaskReference) -> TaskAnswer:
     verdict = _verdict(state)
     if row is not None and row.held and verdict is Verdict.WAITS and _HELD not in reasons:
         reasons = [_HELD, *reasons]
-    if verdict is Verdict.WAITS and not run.dag.schedulers:
-        reasons = [*reasons, Reason(Code.NO_SCHEDULER)]
+    if verdict is Verdict.WAITS and not run.dag.schedulers and _NO_SCHEDULER not in reasons:
+        reasons = [*reasons, _NO_SCHEDULER]
     reasons = [*reasons, *why_not_called(run, reference.task_id, path)]
     return TaskAnswer(reference.task_id, path, state, verdict, reasons)
 

@@ -14,11 +14,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from flow.wording.cells import width_of
 from flow_tui.fuzzy import score
 
 T = TypeVar("T")
 _SHOWN: Final = 200
 """Of more that fit, the rest is found by more letters."""
+_TITLE: Final = 24
+"""Columns of the terminal that most titles take; longer ones push what stands behind them."""
 
 
 class Choice(NamedTuple, Generic[T]):
@@ -44,6 +47,9 @@ class ChooseDialog(ModalScreen[T | None]):
     ChooseDialog Input { margin-bottom: 1; background: $panel; }
     ChooseDialog OptionList {
         height: 1fr; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
+    }
+    ChooseDialog OptionList > .option-list--option-highlighted {
+        background: $primary 45%; color: $text; text-style: bold;
     }
     ChooseDialog #more { height: 2; margin-top: 1; color: $text-muted; }
     """
@@ -93,7 +99,9 @@ class ChooseDialog(ModalScreen[T | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         room = max(20, options.size.width - 4)
-        options.add_options(Option(_line(choice, room)) for choice in self._shown)
+        keys = max((len(choice.key) for choice in self._choices), default=0)
+        titles = min(_TITLE, max((width_of(choice.title) for choice in self._choices), default=0))
+        options.add_options(Option(_line(choice, keys, titles, room)) for choice in self._shown)
         options.highlighted = 0 if self._shown else None
         if not self._shown:
             self.query_one("#more", Static).update("nothing has these letters in this order")
@@ -128,8 +136,8 @@ class ChooseDialog(ModalScreen[T | None]):
             options.action_cursor_up()
 
 
-def _line(choice: Choice[T], room: int) -> Text:
-    key, title = f"{choice.key:>7}  ", f"{choice.title:<16}  "
+def _line(choice: Choice[T], keys: int, titles: int, room: int) -> Text:
+    key, title = f"{choice.key:>{keys}}  ", f"{choice.title:<{titles}}  "
     line = Text.assemble(
         (key, "bold"), (title, "dim" if choice.off else ""), (choice.off or choice.about, "dim")
     )

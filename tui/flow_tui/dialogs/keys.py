@@ -27,10 +27,12 @@ class KeysDialog(ChooseDialog[Action]):
 
 
 def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
-    """The actions of a screen, those for what it shows first."""
+    """The actions of a screen, those for what is under the cursor first."""
     found = []
     for action in sorted(view.actions(), key=lambda one: not one.kinds):
         targets = view.targets_of(action)
+        if targets and not action.takes(targets):
+            continue
         off = action.disabled(targets, read_only=flow.session.read_only)
         more = ""
         if action.make is not None and targets and not action.unfit(targets):

@@ -18,7 +18,9 @@ from flow.wording.cells import printable
 from flow_tui.actions import Action, Danger
 from flow_tui.background import start
 from flow_tui.deeds import Deed, Plan
+from flow_tui.movements import moves
 from flow_tui.targets import Target
+from flow_tui.widgets.hanging import Hanging
 
 if TYPE_CHECKING:
     from flow_tui.app import FlowApp
@@ -38,19 +40,23 @@ class PlanDialog(ModalScreen[list[str] | None]):
     }
     PlanDialog.destroy > Vertical { border: round $error; }
     PlanDialog #command { color: $accent; height: auto; max-height: 6; }
-    PlanDialog #plan { height: auto; max-height: 30vh; margin: 1 0; }
+    PlanDialog #plan { height: auto; max-height: 30vh; margin: 1 0; scrollbar-size-vertical: 1; }
     PlanDialog #question { height: auto; text-style: bold; }
     PlanDialog #buttons { height: 1; align-horizontal: right; }
-    PlanDialog Button { margin-left: 2; min-width: 12; }
+    PlanDialog #buttons Button {
+        margin-left: 2; min-width: 12; border: none;
+        background: $panel; color: $text; text-style: none;
+    }
+    PlanDialog #buttons Button:focus { background: $primary; color: $background; text-style: bold; }
+    PlanDialog #buttons Button:disabled { color: $text-disabled; }
+    PlanDialog.destroy #buttons #do:focus { background: $error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "cancel", show=False),
-        Binding("left,h", "app.focus_previous", show=False),
-        Binding("right,l", "app.focus_next", show=False),
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
-        Binding("down", "scroll(1)", show=False),
-        Binding("up", "scroll(-1)", show=False),
+        moves("move.left", "app.focus_previous"),
+        moves("move.right", "app.focus_next"),
+        moves("move.down", "scroll(1)"),
+        moves("move.up", "scroll(-1)"),
         Binding("y", "copy", show=False),
     ]
 
@@ -94,7 +100,6 @@ class PlanDialog(ModalScreen[list[str] | None]):
                     id="do",
                     compact=True,
                     disabled=True,
-                    variant="error" if self.action.danger is Danger.DESTROY else "primary",
                 )
 
     def on_mount(self) -> None:
@@ -110,7 +115,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
             self._deeds, self._plans = [], []
             self._tell(_sentence(error))
             return
-        self.query_one("#command", Static).update(Text("\n".join(self.commands)))
+        self.query_one("#command", Static).update(Hanging(Text("\n".join(self.commands))))
         start(self, self._look, group="look", exclusive=True)
 
     @property
@@ -141,7 +146,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
 
     def _tell(self, text: str, question: str = "") -> None:
         lines = "\n".join(map(printable, text.splitlines()))
-        self.query_one("#lines", Static).update(Text(lines))
+        self.query_one("#lines", Static).update(Hanging(Text(lines)))
         self.query_one("#question", Static).update(Text(question))
 
     # ── doing ────────────────────────────────────────────────────────────────────────────────────

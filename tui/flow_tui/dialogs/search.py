@@ -16,8 +16,9 @@ class SearchDialog(ModalScreen[str | None]):
     """Ends with the letters, empty to search no more, or None."""
 
     DEFAULT_CSS = """
-    SearchDialog { align: center bottom; background: transparent; }
-    SearchDialog Input { border: round $primary; background: $surface; }
+    SearchDialog { background: transparent; }
+    SearchDialog Input { dock: bottom; background: $surface; }
+    SearchDialog Input, SearchDialog Input:focus { border: round $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),

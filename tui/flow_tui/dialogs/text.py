@@ -15,7 +15,9 @@ from textual.widgets import Static
 from flow.errors import FlowError
 from flow.wording.cells import printable
 from flow_tui.background import start
+from flow_tui.movements import moves
 from flow_tui.session import Operation
+from flow_tui.widgets.hanging import Hanging
 
 if TYPE_CHECKING:
     from flow_tui.app import FlowApp
@@ -30,12 +32,13 @@ class TextDialog(ModalScreen[None]):
     TextDialog > VerticalScroll {
         width: 90%; max-width: 120; height: auto; max-height: 90%;
         background: $surface; border: round $primary; padding: 0 1;
+        scrollbar-size-vertical: 1;
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,backspace", "dismiss", show=False),
-        Binding("j", "scroll(1)", show=False),
-        Binding("k", "scroll(-1)", show=False),
+        moves("move.down", "scroll(1)", "j"),
+        moves("move.up", "scroll(-1)", "k"),
         Binding("y", "copy", show=False),
     ]
 
@@ -46,7 +49,7 @@ class TextDialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
-            box.border_title = self.command
+            box.border_title = Text(printable(self.command))
             box.border_subtitle = "y copies the command · esc closes"
             yield Static("looking …", markup=False)
 
@@ -59,8 +62,8 @@ class TextDialog(ModalScreen[None]):
             lines = await cast("FlowApp", self.app).session.read(self._answer)
         except FlowError as error:
             lines = [error.message, error.hint]
-        shown = Text("\n", overflow="fold").join(_line(line) for line in lines)
-        self.query_one(Static).update(shown)
+        shown = Text("\n").join(_line(line) for line in lines)
+        self.query_one(Static).update(Hanging(shown))
 
     def action_scroll(self, by: int) -> None:
         """Scroll by so many lines."""

@@ -11,6 +11,7 @@ from flow.ops.deployment import Deployment
 from flow.store.read.audit import AuditEntry
 from flow.wording.cells import text_of
 from flow.wording.moments import ago
+from flow.wording.run_names import brief
 from flow_tui.filters import Texts
 from flow_tui.listing import Listing, by, joined
 from flow_tui.targets import Kind, Target
@@ -33,7 +34,7 @@ class AuditScreen(Listing[AuditEntry]):
             Column("when", self._when, right=True, sort=lambda one: one.at),
             Column("who", lambda one: Piece(one.os_user, "bold"), widest=16),
             Column("did", lambda one: one.verb, widest=24),
-            Column("to", lambda one: one.target, widest=60, sort=by(lambda one: one.target)),
+            Column("to", lambda one: brief(one.target), widest=60, sort=by(lambda one: one.target)),
             Column("before → after", _change, widest=90, ordered=False),
             Column("host", lambda one: Piece(one.host, "dim"), rank=1, widest=24),
         )

@@ -15,8 +15,9 @@ from flow.ops.grid_window import ABSENT, state_of
 from flow.ops.why import Answer
 from flow.store.read.tasks import Try
 from flow.task_reference import task_reference
-from flow.wording.cells import duration_text, printable, text_of
+from flow.wording.cells import duration_text, printable
 from flow.wording.grid import seconds
+from flow.wording.run_names import brief
 from flow_tui.grid.model import Cell, GridModel
 from flow_tui.grid.rows import Kind, RowKey
 from flow_tui.looks import mark_of, style_of
@@ -52,8 +53,8 @@ def describe(model: GridModel, details: CellDetails | None) -> Text:
     word = state.value if state else "not in this version"
     text.append(f"{mark_of(word)} {word}" if state else word, style_of(word))
     text.append(f"  {printable(task_reference(cell.key.id, cell.key.map_path))}", "bold")
-    date = text_of(run.logical_date.astimezone(ZoneInfo(model.columns.timezone)))
-    parts = [date, run.run_type, f"run {run.state}{ended}", f"version {run.version}"]
+    date = run.logical_date.astimezone(ZoneInfo(model.columns.timezone))
+    parts = [f"{date:%F %R}", run.run_type, f"run {run.state}{ended}", f"version {run.version}"]
     text.append(_APART + _APART.join(parts), "dim")
     text.append("\n" + _second_line(model, cell, column.mapped, details))
     return text
@@ -73,7 +74,7 @@ def _second_line(
         return ""
     parts = [_of_try(details.tries)] if details.tries else []
     zone = ZoneInfo(details.answer.timezone)
-    parts += [printable(reason.text(zone)) for reason in details.answer.reasons[:1]]
+    parts += [printable(brief(reason.text(zone))) for reason in details.answer.reasons[:1]]
     return _APART.join(parts)
 
 
@@ -95,4 +96,4 @@ def _of_try(tries: list[Try]) -> str:
     said = f"try {last.try_number}"
     if last.ended_at is not None:
         said += f" took {duration_text((last.ended_at - last.started_at).total_seconds())}"
-    return f"{said} on {last.worker}"
+    return f"{said} on {printable(last.worker)}"

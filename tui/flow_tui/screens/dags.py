@@ -16,6 +16,7 @@ from flow.wording.cells import text_of
 from flow.wording.moments import ahead
 from flow_tui import targets
 from flow_tui.background import start
+from flow_tui.beginning import AT_ONCE
 from flow_tui.filters import Prepared, Texts
 from flow_tui.listing import Listing, by, joined
 from flow_tui.looks import mark_of, style_of
@@ -25,8 +26,6 @@ from flow_tui.widgets.table import Cell, Column, Piece
 REREAD: Final = 10.0
 """Seconds between two times that all DAGs are read; those in sight are read whenever something
 changes."""
-AT_ONCE: Final = 1_000
-"""DAGs that are read by one statement; the first ones are shown before the others are read."""
 RUNS: Final = 24
 """Last runs that are read of a DAG, and shown where there is room."""
 _RUNS_WHERE_NARROW: Final = 10
@@ -56,10 +55,10 @@ class DagsScreen(Listing[Dag]):
     def columns(self) -> Sequence[Column[Dag]]:
         return (
             Column("", _mark, widest=1, ordered=False),
-            Column("dag", _name, widest=70, sort=by(lambda dag: dag.dag_id)),
+            Column("dag", _name, widest=70, enough=28, sort=by(lambda dag: dag.dag_id)),
             Column("last runs", self._cells, right=True, widest=RUNS, ordered=False),
             Column("next run", self._next, rank=1, sort=lambda dag: dag.next_run_at),
-            Column("schedule", lambda dag: dag.schedule, rank=2, widest=34),
+            Column("schedule", lambda dag: dag.schedule, rank=2, widest=34, prose=True, enough=18),
             Column("owner", lambda dag: dag.owner, rank=3, widest=16, sort=by(lambda d: d.owner)),
             Column("tags", lambda dag: " ".join(dag.tags), rank=4, widest=28),
         )
@@ -120,6 +119,8 @@ class DagsScreen(Listing[Dag]):
     def on_mount(self) -> None:
         # Rows that come into sight want their last runs.
         self.watch(self.table, "scroll_y", self._sight_changed, init=False)
+        if "dags" in self.flow.begun:
+            self.show([Prepared(dag, self.texts(dag)) for dag in self.flow.begun.pop("dags")])
 
     async def load(self) -> None:
         if time.monotonic() - self._read_at >= REREAD:

@@ -7,27 +7,27 @@ from typing import Any, Final
 
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
+from textual.geometry import Size
 from textual.widgets import Static
 
 from flow.ops import overview
 from flow.ops.overview import LatestFailure, Overview
-from flow.ops.pools import Pool
-from flow.ops.status import ProcessStatus
+from flow.ops.status import Pool, ProcessStatus
 from flow.store.read.activity import Due
 from flow.store.read.dags import FileError
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago, ahead
+from flow.wording.run_names import brief
 from flow_tui import targets
+from flow_tui.beginning import SHOWN
 from flow_tui.looks import mark_of, style_of
 from flow_tui.screens import pool_bars, process_cells
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.panel import Panel
 from flow_tui.widgets.pulse import Pulse
-from flow_tui.widgets.table import Cell, Column, Piece
+from flow_tui.widgets.table import Column, Piece
 
-SHOWN: Final = 50
-"""Failures, errors and coming runs that are read."""
 AGES: Final = 5.0
 """Seconds between two times that ages on the screen are drawn anew."""
 
@@ -53,6 +53,7 @@ class HomeScreen(View):
     IN_VIEW = "home"
 
     def content(self) -> ComposeResult:
+        self._fit(self.app.size)
         yield Static(id="problems", markup=False)
         with Grid():
             yield Panel("roles", "roles", _ROLES, _role_key, empty=_NOBODY)
@@ -81,13 +82,21 @@ class HomeScreen(View):
         self.query_one("#now").border_title = "now"
         self.query_one("#failures").focus()
         self.set_interval(AGES, self._draw_ages)
+        if "home" in self.flow.begun:
+            self._take(self.flow.begun.pop("home"))
+            self.read_already()
 
     def on_resize(self) -> None:
-        self.set_class(self.size.height >= 36, "tall")
-        self.set_class(self.size.width >= 150, "wide")
+        self._fit(self.size)
+
+    def _fit(self, size: Size) -> None:
+        self.set_class(size.height >= 36, "tall")
+        self.set_class(size.width >= 150, "wide")
 
     async def load(self) -> None:
-        found = await self.read(lambda deployment: overview.show(deployment, SHOWN))
+        self._take(await self.read(lambda deployment: overview.show(deployment, SHOWN)))
+
+    def _take(self, found: Overview) -> None:
         self.query_one(Pulse).add(found)
         self._show("roles", found.processes)
         self._show("pools", found.status.pools)
@@ -156,17 +165,14 @@ class HomeScreen(View):
     def _failure_columns(self) -> tuple[Column[LatestFailure], ...]:
         return (
             Column("", lambda one: Piece(mark_of("failed"), style_of("failed")), widest=1),
-            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40),
-            Column("task", lambda one: one.task or "", widest=40),
-            Column("run", lambda one: one.run_id, rank=1, widest=46),
+            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40, enough=16),
+            Column("task", lambda one: one.task or "", widest=40, enough=16),
+            Column("run", lambda one: brief(one.run_id), widest=46),
             Column(
                 "ended", lambda one: Piece(ago(one.ended_at, self.flow.now()), "dim"), right=True
             ),
-            Column("reason", lambda one: one.reason or "", widest=70, prose=True),
+            Column("reason", lambda one: one.reason or "", widest=70, prose=True, enough=20),
         )
-
-    def _ended(self, one: LatestFailure) -> Cell:
-        return Piece(ago(one.ended_at, self.flow.now()), "dim")
 
     def _due_columns(self) -> tuple[Column[Due], ...]:
         return (

@@ -14,6 +14,7 @@ from flow.ops import pools
 from flow.ops.pools import Holder, PoolUse, Waiting
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago
+from flow.wording.run_names import brief
 from flow_tui import targets
 from flow_tui.deeds import command
 from flow_tui.listing import joined
@@ -83,20 +84,20 @@ class PoolScreen(View):
 
     def _holding(self) -> tuple[Column[Holder], ...]:
         return (
-            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40),
+            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=70, enough=24),
             Column("tasks", lambda one: counted(one.tasks, "task"), right=True),
             Column("slots", lambda one: counted(one.slots, "slot"), right=True),
-            Column("oldest", lambda one: f"oldest {one.oldest}", rank=1, widest=70),
+            Column("oldest", lambda one: f"oldest {brief(one.oldest)}", rank=1, widest=70),
             Column("since", lambda one: Piece(ago(one.since, self.flow.now()), "dim")),
         )
 
     def _waiting(self) -> tuple[Column[Waiting], ...]:
         return (
-            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=40),
+            Column("dag", lambda one: Piece(one.dag_id, "bold"), widest=70, enough=24),
             Column("tasks", lambda one: counted(one.tasks, "task"), right=True),
             Column("priority", lambda one: f"priority {one.priority}", rank=2),
             Column("since", lambda one: Piece(ago(one.since, self.flow.now()), "dim"), rank=1),
-            Column("reason", lambda one: one.reason, widest=80, prose=True),
+            Column("reason", lambda one: one.reason, widest=80, prose=True, enough=30),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from flow.ops.pools import Pool
+from flow.ops.status import Pool
 from flow.wording.cells import counted
 from flow_tui.widgets.table import Cell, Piece
 

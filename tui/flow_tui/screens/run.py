@@ -26,7 +26,9 @@ from flow.store.read.tasks import Task
 from flow.task_reference import task_reference
 from flow.wording.cells import duration_text, printable, text_of
 from flow.wording.differences import change, differences
+from flow.wording.run_names import brief
 from flow.wording.why import describe
+from flow_tui.actions import Action
 from flow_tui.background import start
 from flow_tui.deeds import command
 from flow_tui.looks import mark_of, style_of
@@ -66,7 +68,7 @@ class RunScreen(View):
     KINDS = frozenset({Kind.RUN, Kind.TASK, Kind.PANES})
 
     DEFAULT_CSS = """
-    RunScreen #about { height: auto; max-height: 4; padding: 0 1; }
+    RunScreen #about { height: auto; max-height: 5; padding: 0 1; }
     """
 
     def __init__(self, dag_id: str, run_id: str) -> None:
@@ -114,13 +116,24 @@ class RunScreen(View):
     def targets(self) -> Sequence[Target]:
         if self._shown is None:
             return []
+        chosen: list[Task] = []
+        if self.query_one(Panes).shown == "tasks":
+            chosen = self.query_one("#pane-tasks", Table).chosen
+        found = [Target(Kind.TASK, (*self._names, _name(one)), one.state) for one in chosen]
+        return found or [self._run]
+
+    @property
+    def _run(self) -> Target:
+        assert self._shown is not None
         details = self._shown.details
         flags = frozenset({"paused"} if details.paused else ())
-        run = Target(Kind.RUN, self._names, details.run.state, flags)
-        if self.query_one(Panes).shown != "tasks":
-            return [run]
-        chosen: list[Task] = self.query_one("#pane-tasks", Table).chosen
-        return [Target(Kind.TASK, (*self._names, _name(one)), one.state) for one in chosen] or [run]
+        return Target(Kind.RUN, self._names, details.run.state, flags)
+
+    def targets_of(self, action: Action) -> Sequence[Target]:
+        """What is done to runs only is done to this one, wherever the cursor is."""
+        if Kind.RUN in action.kinds and Kind.TASK not in action.kinds:
+            return [self._run] if self._shown else []
+        return super().targets_of(action)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
@@ -202,15 +215,18 @@ def _about(shown: Shown) -> Text:
     run, answer = shown.details.run, shown.answer
     text = Text()
     text.append(f"{mark_of(run.state)} {run.state}", style_of(run.state))
-    parts = [run.run_type, _took(run), f"version {run.version}"]
+    began = f"since {run.started_at:%F %R}" if run.started_at and not run.ended_at else ""
+    parts = [run.run_type, began or _took(run), f"version {run.version}"]
     if shown.details.paused:
         parts.append("paused")
-    counts = [f"{number} {state}" for state, number in shown.details.tasks.items()]
-    text.append("  ·  " + "  ·  ".join(part for part in (*parts, ", ".join(counts)) if part))
+    text.append("".join(f"  ·  {part}" for part in parts if part))
+    for state, number in shown.details.tasks.items():
+        text.append("  ·  " if text.plain[-1] != " " else "")
+        text.append(f"{mark_of(state)} {number}  ", style_of(state))
     if run.state != RunState.SUCCESS:
         zone = ZoneInfo(answer.timezone)
         for reason in answer.reasons[:2]:
-            text.append("\n" + printable(reason.text(zone)), style_of(run.state))
+            text.append("\n" + printable(brief(reason.text(zone))), style_of(run.state))
     return text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events
@@ -13,10 +13,15 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from flow.wording.cells import width_of
+from flow.wording.layout import shortened
+from flow.wording.run_names import brief
 from flow_tui.actions import BY_ID, Action
 
 VIEWS = ("home", "dags", "backfills", "pools", "roles", "errors", "audit")
 """What the number keys open, in their order."""
+_WITHIN: Final = " › "
+_LEAST: Final = 8
+"""Columns of the terminal below which no part of a path is shortened."""
 
 
 class TopBar(Widget):
@@ -65,13 +70,24 @@ class Crumbs(Widget):
 
     def render(self) -> RenderResult:
         line = Text(no_wrap=True, overflow="ellipsis")
-        for at, part in enumerate(self.path):
+        for at, part in enumerate(_fitted(self.path, self.content_size.width)):
             if at:
-                line.append(" › ", "dim")
+                line.append(_WITHIN, "dim")
             line.append(part, "bold" if at == len(self.path) - 1 else "")
         if self.told:
             line.append(f"  {self.told}", "dim")
         return line
+
+
+def _fitted(path: Sequence[str], room: int) -> list[str]:
+    """The parts of a path; where they find no room, each as short as it can be told apart."""
+    room -= len(_WITHIN) * (len(path) - 1)
+    if sum(map(width_of, path)) > room:
+        path = [brief(part) for part in path]
+    widths = [width_of(part) for part in path]
+    while sum(widths) > room and max(widths) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+    return [shortened(*part, symbols=True) for part in zip(path, widths, strict=True)]
 
 
 class Banner(Widget):

@@ -18,6 +18,7 @@ from flow.ops.grid_window import GridChanges, GridWindow
 from flow.store.read.grid import InstanceStates
 from flow.wording.grid import COLUMN
 from flow_tui.grid.model import Cell, Wanted
+from flow_tui.movements import moves
 from flow_tui.widgets.grid_canvas import GridCanvas
 
 _ROOM_FOR_BARS: Final = 18
@@ -28,20 +29,22 @@ class GridView(GridCanvas):
     """Shows a `GridModel`, and moves its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "move(0, -1)", "Older run", show=False, id="grid.left"),
-        Binding("right,l", "move(0, 1)", "Newer run", show=False, id="grid.right"),
-        Binding("up,k", "move(-1, 0)", "Task above", show=False, id="grid.up"),
-        Binding("down,j", "move(1, 0)", "Task below", show=False, id="grid.down"),
-        Binding("shift+left", "extend(0, -1)", "Range left", show=False, id="grid.range_left"),
-        Binding("shift+right", "extend(0, 1)", "Range right", show=False, id="grid.range_right"),
-        Binding("shift+up", "extend(-1, 0)", "Range up", show=False, id="grid.range_up"),
-        Binding("shift+down", "extend(1, 0)", "Range down", show=False, id="grid.range_down"),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False, id="grid.page_up"),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False, id="grid.page_down"),
-        Binding("home", "end_of_row(False)", "Oldest run", show=False, id="grid.oldest"),
-        Binding("end", "end_of_row(True)", "Newest run", show=False, id="grid.newest"),
-        Binding("g,ctrl+home", "end_of_column(False)", "First task", show=False, id="grid.first"),
-        Binding("G,ctrl+end", "end_of_column(True)", "Last task", show=False, id="grid.last"),
+        moves("move.left", "move(0, -1)"),
+        moves("move.right", "move(0, 1)"),
+        moves("move.up", "move(-1, 0)"),
+        moves("move.down", "move(1, 0)"),
+        moves("grid.range_left", "extend(0, -1)"),
+        moves("grid.range_right", "extend(0, 1)"),
+        moves("grid.range_up", "extend(-1, 0)"),
+        moves("grid.range_down", "extend(1, 0)"),
+        moves("move.page_up", "page(-1)"),
+        moves("move.page_down", "page(1)"),
+        moves("grid.oldest", "end_of_row(False)"),
+        moves("grid.newest", "end_of_row(True)"),
+        moves("move.first", "end_of_column(False)"),
+        moves("move.last", "end_of_column(True)"),
+        Binding("ctrl+home", "end_of_column(False)", show=False),
+        Binding("ctrl+end", "end_of_column(True)", show=False),
     ]
 
     class _OfGrid(Message):

@@ -17,11 +17,14 @@ from textual.strip import Strip
 
 from flow.wording.cells import width_of
 from flow_tui.log_model import Search
+from flow_tui.movements import moves
 
 AROUND: Final = 100
 """Lines that are kept ready before and after those that are seen."""
-_LOUD: Final = re.compile(r"\b(ERROR|CRITICAL|FATAL|Traceback|Exception|Error)\b|\w+Error:")
+_LOUD: Final = re.compile(r"\b(ERROR|CRITICAL|FATAL|Traceback|Exception|Error)\b|\wError:")
 _MILD: Final = re.compile(r"\b(WARN|WARNING)\b")
+_TELLING: Final = 1000
+"""Characters of a line that tell how loud it is."""
 
 
 class LogView(ScrollView, can_focus=True):
@@ -43,12 +46,15 @@ class LogView(ScrollView, can_focus=True):
     LogView > .log--number { color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", show=False),
-        Binding("pagedown,ctrl+f,space", "page(1)", show=False),
-        Binding("home,g", "edge(False)", show=False),
-        Binding("end,G", "edge(True)", show=False),
+        moves("move.up", "move(-1)"),
+        moves("move.down", "move(1)"),
+        moves("move.page_up", "page(-1)"),
+        moves("move.page_down", "page(1)"),
+        Binding("space", "page(1)", show=False),
+        moves("move.first", "edge(False)"),
+        moves("move.last", "edge(True)"),
+        Binding("home", "edge(False)", show=False),
+        Binding("end", "edge(True)", show=False),
     ]
 
     lines: reactive[int] = reactive(0, repaint=False)
@@ -209,9 +215,9 @@ class LogView(ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width).apply_style(base)
 
     def _style(self, text: str) -> Style:
-        if _LOUD.search(text):
+        if _LOUD.search(text, 0, _TELLING):
             return self.get_component_rich_style("log--error", partial=True)
-        if _MILD.search(text):
+        if _MILD.search(text, 0, _TELLING):
             return self.get_component_rich_style("log--warning", partial=True)
         return Style.null()
 

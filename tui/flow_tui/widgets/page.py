@@ -7,24 +7,28 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from flow.wording.cells import printable, width_of
+from flow_tui.movements import moves
+from flow_tui.widgets.hanging import Hanging
 
 
 class Page(VerticalScroll, can_focus=True):
     """One text."""
 
     DEFAULT_CSS = """
-    Page { height: 1fr; padding: 0 1; }
+    Page { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", show=False),
-        Binding("k", "scroll_up", show=False),
-        Binding("g", "scroll_home", show=False),
-        Binding("G", "scroll_end", show=False),
+        moves("move.down", "scroll_down"),
+        moves("move.up", "scroll_up"),
+        moves("move.page_up", "page_up"),
+        moves("move.page_down", "page_down"),
+        moves("move.first", "scroll_home"),
+        moves("move.last", "scroll_end"),
     ]
 
     def __init__(self, text: str = "") -> None:
@@ -32,13 +36,13 @@ class Page(VerticalScroll, can_focus=True):
         self._text = Text(text)
 
     def compose(self) -> ComposeResult:
-        yield Static(self._text)
+        yield Static(Hanging(self._text))
 
     def show(self, text: Text | Iterable[str]) -> None:
         """Show another text; where somebody has scrolled to stays."""
         self._text = text if isinstance(text, Text) else Text("\n".join(map(printable, text)))
         for static in self.query(Static):
-            static.update(self._text)
+            static.update(Hanging(self._text))
 
 
 def fields(values: Mapping[str, str]) -> Text:

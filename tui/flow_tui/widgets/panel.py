@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
-from flow_tui.widgets.table import Column, Row, Table
+from flow_tui.movements import moves
+from flow_tui.widgets.columns import Row
+from flow_tui.widgets.table import Column, Table
 
 
 class Panel(Table[Row]):
@@ -19,8 +21,8 @@ class Panel(Table[Row]):
     Panel > .table--cursor { background: $background; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "go(-1)", show=False),
-        Binding("right,l", "go(1)", show=False),
+        moves("move.left", "go(-1)"),
+        moves("move.right", "go(1)"),
     ]
 
     def __init__(

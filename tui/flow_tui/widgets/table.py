@@ -6,9 +6,9 @@ the order and the filter. Columns give way by rank where the terminal is narrow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Generic
 
 from rich.segment import Segment
 from rich.style import Style
@@ -22,34 +22,15 @@ from textual.strip import Strip
 
 from flow.wording.cells import printable, width_of
 from flow.wording.layout import shortened
+from flow_tui.movements import moves
+from flow_tui.widgets.columns import GAP, Row, shared_out
+from flow_tui.widgets.columns import Column as Column  # whoever makes a table makes them
 from flow_tui.widgets.fitting import Cell as Cell  # columns are made of them
 from flow_tui.widgets.fitting import Piece as Piece
 from flow_tui.widgets.fitting import aligned, plain, without_end
 
-Row = TypeVar("Row")
-GAP: Final = 2
-"""Columns of the terminal between two columns of the table."""
 _ROOM_SAMPLED: Final = 200
 """Rows that are measured to find the width of a column."""
-
-
-class Column(NamedTuple, Generic[Row]):
-    """One column. `cell` makes what is shown of a row.
-
-    `rank`: where there is no room, columns with the highest rank go first; those of rank 0 stay and
-    are shortened in their middle. `widest`: terminal columns that it takes at most. `sort` is what
-    rows are ordered by; None: by the text. Not `ordered`: rows cannot be ordered by it. `prose` is
-    shortened at its end.
-    """
-
-    heading: str
-    cell: Callable[[Row], Cell]
-    rank: int = 0
-    right: bool = False
-    widest: int = 60
-    sort: Callable[[Row], Any] | None = None
-    ordered: bool = True
-    prose: bool = False
 
 
 class Table(ScrollView, Generic[Row], can_focus=True):
@@ -62,7 +43,9 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         "table--empty",
     }
     DEFAULT_CSS = """
-    Table { height: 1fr; background: $background; }
+    Table {
+        height: 1fr; background: $background; overflow-x: hidden; scrollbar-size-vertical: 1;
+    }
     Table > .table--heading { color: $text-muted; text-style: bold; }
     Table > .table--cursor { background: $primary 25%; }
     Table:focus > .table--cursor { background: $primary 45%; text-style: bold; }
@@ -70,15 +53,17 @@ class Table(ScrollView, Generic[Row], can_focus=True):
     Table > .table--empty { color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", show=False),
-        Binding("home,g", "edge(False)", show=False),
-        Binding("end,G", "edge(True)", show=False),
-        Binding("less_than_sign", "sort_by(-1)", show=False),
-        Binding("greater_than_sign", "sort_by(1)", show=False),
-        Binding("o", "turn", show=False),
+        moves("move.up", "move(-1)"),
+        moves("move.down", "move(1)"),
+        moves("move.page_up", "page(-1)"),
+        moves("move.page_down", "page(1)"),
+        moves("move.first", "edge(False)"),
+        moves("move.last", "edge(True)"),
+        Binding("home", "edge(False)", show=False),
+        Binding("end", "edge(True)", show=False),
+        moves("sort.previous", "sort_by(-1)"),
+        moves("sort.next", "sort_by(1)"),
+        moves("sort.turn", "turn"),
     ]
 
     at: reactive[int] = reactive(0, repaint=False)
@@ -130,6 +115,8 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         self._turned = False
         self._widths: list[tuple[int, int]] = []
         """Which columns are shown, and how wide."""
+        self._shared_out = 0
+        """The width that they share."""
         self.rows: list[Row] = []
         """Those that are shown, in their order."""
         self.selected: set[Hashable] = set()
@@ -194,27 +181,27 @@ class Table(ScrollView, Generic[Row], can_focus=True):
     # ── looks ────────────────────────────────────────────────────────────────────────────────────
 
     def _measure(self) -> None:
+        self._share_out()
+        self.virtual_size = Size(self._width, len(self.rows) + self._head)
+
+    @property
+    def _width(self) -> int:
+        """What is left beside the scrollbar."""
+        return self.scrollable_content_region.width
+
+    def _share_out(self) -> None:
         """Share the width out; columns that find no room are left out."""
-        wanted = []
-        for column in self._columns:
-            texts = (plain(column.cell(row)) for row in self.rows[:_ROOM_SAMPLED])
-            wanted.append(min(column.widest, max(map(width_of, [column.heading, *texts]))))
-        shown = list(range(len(self._columns)))
-        room = max(1, self.size.width - 1)
-        while len(shown) > 1 and _total(wanted[at] for at in shown) > room:
-            last = max(shown, key=lambda at: (self._columns[at].rank, at))
-            if self._columns[last].rank == 0:
-                break
-            shown.remove(last)
-        # Only columns that stay are left: the widest ones give.
-        for _ in range(_total(wanted[at] for at in shown) - room):
-            widest = max(shown, key=lambda at: wanted[at])
-            wanted[widest] = max(8, wanted[widest] - 1)
-        self._widths = [(at, wanted[at]) for at in shown]
-        self.virtual_size = Size(self.size.width, len(self.rows) + self._head)
+        self._shared_out = self._width
+        texts = [
+            [plain(column.cell(row)) for row in self.rows[:_ROOM_SAMPLED]]
+            for column in self._columns
+        ]
+        self._widths = shared_out(self._columns, texts, max(1, self._width - 1))
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width = self._width
+        if width != self._shared_out:  # it is drawn before it is told of its size
+            self._share_out()
         if y < self._head:
             return self._heading(width)
         base = self.rich_style
@@ -375,11 +362,6 @@ def _cell(column: Column[Any], cell: Cell, room: int) -> list[Segment]:
 
 def _strip(segments: Sequence[Segment], width: int, base: Style) -> Strip:
     return Strip(segments).adjust_cell_length(width).crop(0, width).apply_style(base)
-
-
-def _total(widths: Iterable[int]) -> int:
-    sizes = list(widths)
-    return sum(sizes) + GAP * (len(sizes) - 1)
 
 
 def _none_last(value: Any) -> tuple[bool, Any]:

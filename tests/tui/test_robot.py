@@ -157,7 +157,7 @@ def _repair(deployment: Deployment) -> None:
         tui.press("Enter")
         tui.until("✓ success", "try 3")
         tui.press("Escape")
-        tui.until("2 success")
+        tui.until("✓ 2")
 
         # Audited.
         tui.press("7")
