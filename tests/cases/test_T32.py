@@ -24,8 +24,8 @@ BREAKS = [
     ),
     Break(
         "engine/flow/store/candidates.py",
-        'order by t.priority desc, t.turn, t.run_key, t.task_id, t.map_path limit %(limit)s)"""',
-        'order by t.turn, t.run_key, t.task_id, t.map_path limit %(limit)s)"""',
+        "order by t.priority desc, t.turn, t.run_key, t.task_id, t.map_path\n",
+        "order by t.turn, t.run_key, t.task_id, t.map_path\n",
     ),
 ]
 

@@ -96,6 +96,11 @@ HOSTILE = {
         "ended the process that had started it",
         None,
     ),
+    "abandons": (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(9999)\nos._exit(7)\n",
+        "exit code 7",
+        None,
+    ),
     "recurses": ("def f():\n    f()\nf()\n", "RecursionError", 2),
     "huge": (
         DAG.format(extra="BIG = 'x' * 70_000_000", dag_id="huge", cycle=0).replace(

@@ -34,7 +34,7 @@ BREAKS = [
         "engine/flow/roles/work/succession.py",
         "        _deliver(conn, process_id, kept.path_of(home, process_id))\n",
         "",
-        test="test_a_successor_reports_it_before_it_frees_anything",
+        test="test_told_to_end_at_once_it_leaves_the_result_to_its_successor",
     ),
     # Half a record counts as none, and the file is tried again by everybody who starts.
     Break(
