@@ -19,13 +19,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import CodeType
 from typing import Final
 
 import msgspec
 
 from flow import faults
 from flow.authoring import runtime
-from flow.process import child, finish, prctl
+from flow.process import child, finish, heap, placement, prctl
 from flow.process.channel import Channel
 from flow.process.jobs import ParseJob, RunInfo, TaskJob
 from flow.process.line_runtime import LineRuntime
@@ -94,6 +95,11 @@ def up() -> None:
         with tempfile.TemporaryDirectory(prefix="flow-") as folder, _unchanged():
             file = Path(folder, "sample.py")
             file.write_text(_SAMPLE, encoding="utf-8")
+            codes: list[CodeType] = []
+            with placement.noting(codes):
+                _run(str(file), folder)
+            heap.fill()
+            placement.gather(codes)
             for _ in range(_TURNS):
                 _run(str(file), folder)
     except Exception as error:
