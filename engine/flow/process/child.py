@@ -1,8 +1,8 @@
 """What a forked child does: settle, wait for its order, run one job, end.
 
 The fork happens ahead of the job, so everything that can be done without knowing the job is done
-first. An order is one byte with two descriptors beside it: the child's end of the job line, and a
-memory file that holds the encoded job.
+first. An order is one byte with descriptors beside it: the child's end of the job line, a memory
+file that holds the encoded job, and perhaps one for the compiled DAG file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import msgspec
 
 from flow import faults
-from flow.process import finish, prctl
+from flow.process import compiled, finish, prctl
 from flow.process.channel import Channel
 from flow.process.jobs import CallbackJob, Job, MeasureJob, ParseJob, RenderJob, TaskJob
 from flow.process.messages import Outcome
@@ -70,14 +70,18 @@ def live(order: socket.socket, parent: int, limit: int, entries: Entries) -> NoR
         os._exit(status)
 
 
-def pass_order(spare: socket.socket, job: bytes, job_line: int) -> None:
-    """Tell a waiting child its job; never blocks. Raises OSError if it is gone."""
+def pass_order(spare: socket.socket, job: bytes, job_line: int, code: int | None = None) -> None:
+    """Tell a waiting child its job; never blocks. Raises OSError if it is gone.
+
+    `code` is a memory file of `flow.process.compiled`.
+    """
     memory = os.memfd_create("flow-job", os.MFD_CLOEXEC)
     try:
         view = memoryview(job)
         while view:
             view = view[os.write(memory, view) :]
-        socket.send_fds(spare, [b"\0"], [job_line, memory])
+        more = () if code is None else (code,)
+        socket.send_fds(spare, [b"\0"], [job_line, memory, *more])
     finally:
         os.close(memory)
 
@@ -113,12 +117,14 @@ class Work(NamedTuple):
 
 def await_work(order: socket.socket, limit: int) -> Work | None:
     """Wait for the order; None: the zygote needs no spare child any more."""
-    data, descriptors, _ = receive_descriptors(order, 1, 2)
+    data, descriptors, _ = receive_descriptors(order, 1, 3)
     received = time.monotonic()
     if not data:
         return None
     order.close()
-    line, memory = descriptors
+    line, memory, *more = descriptors
+    if more:
+        compiled.offer(more[0])
     faults.point("child.order.received")
     job = _decoder.decode(os.pread(memory, os.fstat(memory).st_size, 0))
     os.close(memory)

@@ -22,6 +22,7 @@ FOREIGN: Final = (
     "decimal",
     "difflib",
     "faulthandler",
+    "fcntl",
     "functools",
     "hashlib",
     "inspect",

@@ -38,10 +38,11 @@ from flow.exceptions import CommandFailed, FailException, SkipException, TaskExc
 from flow.operators.skipping import Decider
 from flow.process import output, trace
 from flow.process.callback import call_back
+from flow.process.compiled import CodeMissing
 from flow.process.facts import task_instance_of
 from flow.process.jobs import TaskJob
 from flow.process.line_runtime import JobLine, LineRuntime
-from flow.process.load import CodeMissing, LoadedFile, load_file
+from flow.process.load import LoadedFile, load_file
 from flow.process.messages import CodeFound, Outcome
 from flow.process.pinned import CodeMismatch, await_code, require_code
 from flow.process.stop import Stop, Stopped, die

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from flow import faults
 from flow.authoring import runtime
 from flow.process import child, finish, heap, placement, prctl
 from flow.process.channel import Channel
+from flow.process.compiled import CompiledFiles
 from flow.process.jobs import ParseJob, RunInfo, TaskJob
 from flow.process.line_runtime import LineRuntime
 from flow.process.messages import FromChild, Outcome
@@ -95,23 +97,25 @@ def up() -> None:
         with tempfile.TemporaryDirectory(prefix="flow-") as folder, _unchanged():
             file = Path(folder, "sample.py")
             file.write_text(_SAMPLE, encoding="utf-8")
+            files = CompiledFiles()
             codes: list[CodeType] = []
             with placement.noting(codes):
-                _run(str(file), folder)
+                _run(str(file), folder, files)
             heap.fill()
             placement.gather(codes)
             for _ in range(_TURNS):
-                _run(str(file), folder)
+                _run(str(file), folder, files)
+            files.close()
     except Exception as error:
         sys.stderr.write(f"flow: cannot warm up: {type(error).__name__}: {error}\n")
 
 
-def _run(file: str, folder: str) -> None:
+def _run(file: str, folder: str, files: CompiledFiles) -> None:
     """Two tries and a parse of the sample, as children do them, and what a zygote is already."""
     prctl.become_subreaper()
     prctl.set_name(child.ZYGOTE)
     for task_id in _TASKS:
-        _try(file, folder, task_id)
+        _try(file, folder, task_id, files)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         runtime.use(LineRuntime(line := Channel(ours)))
@@ -119,7 +123,7 @@ def _run(file: str, folder: str) -> None:
         line.send(parsed)
 
 
-def _try(file: str, folder: str, task_id: str) -> None:
+def _try(file: str, folder: str, task_id: str, files: CompiledFiles) -> None:
     """A try of a task of the sample, from its order to its last word."""
     job = TaskJob(
         run=_RUN,
@@ -135,7 +139,8 @@ def _try(file: str, folder: str, task_id: str) -> None:
     order, zygote = socket.socketpair()
     ours, theirs = socket.socketpair()
     with order, zygote, ours, theirs:
-        child.pass_order(zygote, msgspec.msgpack.encode(job), theirs.fileno())
+        memory = files.memory_for(file, time.monotonic())
+        child.pass_order(zygote, msgspec.msgpack.encode(job), theirs.fileno(), memory)
         work = child.await_work(order, DEFAULT_LIMIT)
         assert work is not None
         child.carry_out(work, child.ENTRIES)
