@@ -60,7 +60,7 @@ def live(order: socket.socket, parent: int, limit: int, entries: Entries) -> NoR
     """
     status = 1
     try:
-        _settle(order.fileno(), parent)
+        settle(order.fileno(), parent)
         work = await_work(order, limit)
         status = 0 if work is None else _serve(work, entries)
     except BaseException:
@@ -86,7 +86,7 @@ def pass_order(spare: socket.socket, job: bytes, job_line: int, code: int | None
         os.close(memory)
 
 
-def _settle(order: int, parent: int) -> None:
+def settle(order: int, parent: int) -> None:
     """Cut the ties to the zygote, so that the child's life depends on its job alone."""
     prctl.die_with_parent(parent)
     os.setsid()

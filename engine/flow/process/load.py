@@ -58,13 +58,16 @@ class LoadedFile:
         return dag.get_task(task_id)
 
 
-def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
+def load_file(
+    file: str, root: str = "", timezone: str = "UTC", *, schedules: bool = True
+) -> LoadedFile:
     """Import a DAG file as a module of its own and collect its DAGs.
 
     `root` is the DAG folder ("": the file's own folder). It is put at the end of sys.path, so that
     a `json.py` in it does not hide Python's. `timezone` is that of DAGs whose start date names
-    none. Of an archive every module at its top is imported, in order of name. Raises `CodeMissing`
-    when there is no such file, and whatever the file itself raises.
+    none. Without `schedules` a wrong schedule is no error. Of an archive every module at its top is
+    imported, in order of name. Raises `CodeMissing` when there is no such file, and whatever the
+    file itself raises.
     """
     # Here and in what is called, plain os.path: pathlib is more pages to be copied by each child.
     folder = root or os.path.dirname(file)  # noqa: PTH120
@@ -78,7 +81,7 @@ def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
         raise CodeMissing(
             f"file {file} does not exist", "put it back, or delete its DAGs"
         ) from None
-    with collecting(file, default_timezone=timezone) as collection:
+    with collecting(file, default_timezone=timezone, schedules=schedules) as collection:
         if not file.endswith(ARCHIVE):
             own = compiled(file, source)
             collection.take(_run(file, own.module, own.code), root=folder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType
 
@@ -32,13 +32,29 @@ def noting(codes: list[CodeType]) -> Iterator[None]:
         sys.setprofile(before)
 
 
+def living(addresses: Iterable[int]) -> list[CodeType]:
+    """The code of functions that lies at some of `addresses`, in their order."""
+    found: dict[int, CodeType] = {}
+    waiting = [function.__code__ for function in _functions()]
+    while waiting:
+        code = waiting.pop()
+        if id(code) not in found:
+            found[id(code)] = code
+            waiting += [const for const in code.co_consts if isinstance(const, CodeType)]
+    return [found[address] for address in addresses if address in found]
+
+
 def gather(codes: Sequence[CodeType]) -> None:
     """Let all functions that have one of `codes`, or make functions of it, use copies in a row."""
     copies = _Copies(codes)
-    for function in [one for one in gc.get_objects() if isinstance(one, FunctionType)]:
+    for function in _functions():
         copy = copies.of(function.__code__)
         if copy is not function.__code__:
             function.__code__ = copy
+
+
+def _functions() -> list[FunctionType]:
+    return [one for one in gc.get_objects() if isinstance(one, FunctionType)]
 
 
 class _Copies:

@@ -16,6 +16,7 @@ import socket
 import sys
 import tempfile
 import time
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -98,7 +99,7 @@ def up() -> None:
             file = Path(folder, "sample.py")
             file.write_text(_SAMPLE, encoding="utf-8")
             files = CompiledFiles()
-            codes: list[CodeType] = []
+            codes = _settling()
             with placement.noting(codes):
                 _run(str(file), folder, files)
             heap.fill()
@@ -108,6 +109,27 @@ def up() -> None:
             files.close()
     except Exception as error:
         sys.stderr.write(f"flow: cannot warm up: {type(error).__name__}: {error}\n")
+
+
+def _settling() -> list[CodeType]:
+    """What a child runs from its fork until it waits for its order, told by one that does."""
+    reader, writer = os.pipe()
+    zygote = os.getpid()
+    codes: list[CodeType] = []
+    with placement.noting(codes):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                child.settle(writer, zygote)
+                # What it has forked with lies at the same addresses here and there.
+                os.write(writer, array("Q", map(id, codes)).tobytes())
+            finally:
+                os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as told:  # noqa: PTH123 - a descriptor
+        addresses = array("Q", told.read())
+    os.waitpid(pid, 0)
+    return placement.living(addresses)
 
 
 def _run(file: str, folder: str, files: CompiledFiles) -> None:

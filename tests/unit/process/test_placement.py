@@ -60,3 +60,9 @@ def test_what_makes_functions_of_wanted_code_is_copied_with_it() -> None:
     assert never.__code__ is not before
     assert never().__code__ is made.__code__
     assert never()() == 1
+
+
+def test_code_is_found_by_its_address_also_within_other_code() -> None:
+    made = outer(1)
+    addresses = [id(made.__code__), id(outer.__code__), id(object())]
+    assert placement.living(addresses) == [made.__code__, outer.__code__]
