@@ -25,7 +25,7 @@ NEEDS: list[str] = []
 
 BREAKS = [
     Break(
-        "engine/flow/process/zygote_loop.py",
+        "engine/flow/process/zygote.py",
         '            self._family.kill_all("lease")\n',
         "            pass\n",
     ),

@@ -24,7 +24,7 @@ LEASE = 1.8
 BREAKS = [
     # Tries never end with the lease.
     Break(
-        "engine/flow/process/zygote_loop.py",
+        "engine/flow/process/zygote.py",
         '            self._family.kill_all("lease")\n',
         "            pass\n",
     ),

@@ -23,7 +23,7 @@ TERMINAL = {"rich", "textual", "typer"}
 USER_CODE = {"flow.authoring", "flow.operators", "flow.process", "jinja2", "pendulum"}
 
 ZYGOTE = """
-from flow.process import preload, zygote_loop
+from flow.process import preload, zygote
 preload.load((*preload.MODULES, "flow.process.task", "flow.process.parse", "flow.process.callback"))
 """
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from flow.errors import ProtocolError
-from flow.process import zygote_loop
+from flow.process import zygote
 from flow.process.channel import Channel
 from flow.process.jobs import ParseJob, TaskJob
 from flow.process.messages import Finished, GetVariable, Outcome, PushXCom, Value
@@ -299,4 +299,4 @@ def memory(job: TaskJob, line: Channel, received: float, size: int) -> None:
 
 
 if __name__ == "__main__":
-    zygote_loop.main(sys.argv[1:], ENTRIES, ("json", "logging", "subprocess", "multiprocessing"))
+    zygote.main(sys.argv[1:], ENTRIES, ("json", "logging", "subprocess", "multiprocessing"))

@@ -168,7 +168,8 @@ def _misfit(
     shape = shape_of(function)
     if shape is None:
         return None
-    offered = (shape.by_name & (CONTEXT_KEYS | extra)) - {*shape.by_place[:number]}
+    known = (shape.by_name & CONTEXT_KEYS) | (shape.by_name & extra)
+    offered = known - {*shape.by_place[:number]}
     names = offered | given
     if shape.fits(number, names):
         return None

@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -88,23 +88,30 @@ def pass_order(spare: socket.socket, job: bytes, job_line: int, code: int | None
 
 def settle(order: int, parent: int) -> None:
     """Cut the ties to the zygote, so that the child's life depends on its job alone."""
-    prctl.die_with_parent(parent)
     os.setsid()
-    prctl.become_subreaper()
-    prctl.set_name(_CHILD)
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # The zygote holds some back; one that came since the fork strikes now, as it should.
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    # The zygote holds some signals back; one that came since the fork strikes now, as it should.
+    become_child(parent, blocked=())
     os.closerange(3, order)
-    last = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - in each child's start
-    os.closerange(order + 1, last + 1)
+    prctl.close_from(order + 1)
     try:
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(score, _OOM_SCORE)
         os.close(score)
     except OSError:
         pass  # a lower score than the role's own may not be set: then the role's own stays
+
+
+def become_child(parent: int, blocked: Iterable[int]) -> None:
+    """Be what a child of the zygote is: it dies with it, has a name, and heeds no other's signals.
+
+    `parent` is the zygote's pid, and `blocked` are the signals held back from now on.
+    """
+    prctl.die_with_parent(parent)
+    prctl.become_subreaper()
+    prctl.set_name(_CHILD)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 class Work(NamedTuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import mmap
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -33,14 +34,13 @@ _CHUNK: Final = 8
 _LARGEST: Final = 120_000
 """A little less than what glibc takes from its heap, and not from the system."""
 _SMALLEST: Final = 32
-_MOST_OF_LIBRARY: Final = 4 * 1024 * 1024
-"""Bytes for all holes of the C library's heap."""
 
 _libc = ctypes.CDLL(None)
 _IS_GLIBC: Final = hasattr(_libc, "gnu_get_libc_version")
 """Nothing is known of the heap of another one."""
 _libc.malloc.argtypes, _libc.malloc.restype = (ctypes.c_size_t,), ctypes.c_void_p
 _libc.free.argtypes, _libc.free.restype = (ctypes.c_void_p,), None
+_libc.sbrk.argtypes, _libc.sbrk.restype = (ctypes.c_ssize_t,), ctypes.c_size_t
 
 _ballast: list[object] = []
 
@@ -90,19 +90,14 @@ def _fill(size: int, new: Callable[[], object]) -> Iterator[object]:
 def _fill_library() -> None:
     """Take all holes of the C library's heap for good, the large ones first.
 
-    There is no hole of a size any more when a block of it comes from the end of the heap.
+    There is no hole of a size any more when a block of it lies beyond what was the heap.
     """
-    _libc.malloc_trim(0)  # merges what is free, which a child would have to do later
-    size, end, used = _LARGEST, 0, 0
-    beyond = []
-    while size >= _SMALLEST and used < _MOST_OF_LIBRARY:
-        block = _libc.malloc(size - _CHUNK) or 0
-        if block < end:
-            used += size
-        else:
-            beyond.append(block)
-            end = block
+    _libc.malloc_trim(0)  # merges what is free, and leaves next to nothing of it at the end
+    end = _libc.sbrk(0) - mmap.PAGESIZE
+    size = _LARGEST
+    while size >= _SMALLEST:
+        block = _libc.malloc(size - _CHUNK)
+        if block is None or block >= end:
+            _libc.free(block)
             size -= max(16, size // 256 * 16)
-    for block in reversed(beyond):
-        _libc.free(block)
     _libc.malloc_trim(0)

@@ -12,43 +12,30 @@ import sys
 from collections.abc import Iterable
 from typing import Final
 
-FOREIGN: Final = (
-    # standard library that task code, operators and Flow itself touch first
-    "array",
+MODULES: Final = (
+    # standard library that task code and its operators touch first
     "collections",
     "contextlib",
-    "dataclasses",
     "datetime",
     "decimal",
-    "difflib",
-    "faulthandler",
-    "fcntl",
     "functools",
     "hashlib",
     "inspect",
     "json",
     "logging",
     "re",
-    "resource",
     "shutil",
-    "socket",
     "subprocess",
     "tempfile",
     "traceback",
     "typing",
     "uuid",
-    "zipfile",
     "zoneinfo",
     # third parties that every task meets
-    "cronsim",
     "jinja2",
-    "jinja2.nativetypes",
     "jinja2.sandbox",
     "msgspec",
     "pendulum",
-)
-MODULES: Final = (
-    *FOREIGN,
     # the authoring API, with what DAG files import
     "flow",
     "flow.authoring",

@@ -104,11 +104,21 @@ def up() -> None:
                 _run(str(file), folder, files)
             heap.fill()
             placement.gather(codes)
+            _forget_types()
             for _ in range(_TURNS):
                 _run(str(file), folder, files)
             files.close()
     except Exception as error:
         sys.stderr.write(f"flow: cannot warm up: {type(error).__name__}: {error}\n")
+
+
+def _forget_types() -> None:
+    """Empty Python's cache of what types have: what is found anew takes the place of nothing.
+
+    Else a child that takes the place of a name counts down who refers to that, on whatever page.
+    """
+    clear = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+    clear()
 
 
 def _settling() -> list[CodeType]:
@@ -133,9 +143,8 @@ def _settling() -> list[CodeType]:
 
 
 def _run(file: str, folder: str, files: CompiledFiles) -> None:
-    """Two tries and a parse of the sample, as children do them, and what a zygote is already."""
-    prctl.become_subreaper()
-    prctl.set_name(child.ZYGOTE)
+    """Two tries and a parse of the sample, as children do them."""
+    child.become_child(os.getppid(), signal.valid_signals())
     for task_id in _TASKS:
         _try(file, folder, task_id, files)
     ours, theirs = socket.socketpair()
@@ -182,7 +191,9 @@ def _unchanged() -> Iterator[None]:
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    terminated = signal.getsignal(signal.SIGTERM)
+    handlers_before = {
+        number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGCHLD)
+    }
     outputs = [(descriptor, os.dup(descriptor)) for descriptor in (1, 2)]
     try:
         with faults.suspended():
@@ -191,7 +202,10 @@ def _unchanged() -> Iterator[None]:
         for descriptor, kept in outputs:
             os.dup2(kept, descriptor)
             os.close(kept)
-        signal.signal(signal.SIGTERM, terminated)
+        for number, handler in handlers_before.items():
+            signal.signal(number, handler)
+        prctl.outlive_parent()
+        prctl.set_name(child.ZYGOTE)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         root.setLevel(level)
         root.handlers[:] = handlers
