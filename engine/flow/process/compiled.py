@@ -151,11 +151,9 @@ def _read(memory: int) -> tuple[str, bytes, str, str, CodeType] | None:
 
 
 def _keep(memory: int, content: tuple[str, bytes, str, str, CodeType]) -> None:
-    data = marshal.dumps(content)
-    if len(data) > _LARGEST:
-        return
     try:
-        if os.pwrite(memory, data, 0) == len(data):
+        data = marshal.dumps(content)
+        if len(data) <= _LARGEST and os.pwrite(memory, data, 0) == len(data):
             fcntl.fcntl(memory, fcntl.F_ADD_SEALS, _SEALED)
-    except OSError:
-        pass  # no memory left for it
+    except (OSError, ValueError):
+        pass  # no memory is left for it, or it is nested too deeply to be written down

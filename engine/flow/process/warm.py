@@ -2,8 +2,9 @@
 
 Code that runs for the first time is adapted to what it meets, types get the tags of their caches,
 and what is made lazily is made. All of that writes, and each page that a child writes to is copied
-by the kernel, for 3 to 5 µs. What has run here before the fork spares every child of it: 290 of the
-1,340 pages that a small try would copy.
+by the kernel, for 3 to 5 µs. What has run here before the fork spares every child of it, and shows
+which code belongs side by side (`flow.process.placement`). So a small try copies 410 pages less, of
+1,340.
 """
 
 from __future__ import annotations

@@ -118,3 +118,15 @@ def test_the_file_that_was_not_used_for_longest_is_forgotten(files: CompiledFile
 def test_only_python_files() -> None:
     with pytest.raises(CodeMissing, match="is not a Python file"):
         a_try(None, file="/dags/notes.txt")
+
+
+def test_what_cannot_be_written_down_is_not_kept(
+    files: CompiledFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(content: object) -> bytes:
+        raise ValueError("object too deeply nested to marshal")
+
+    monkeypatch.setattr("marshal.dumps", refuse)
+    files.memory_for(FILE, 0.0)
+    assert answer(a_try(files.memory_for(FILE, 1.0))) == 42
+    assert files.memory_for(FILE, 2.0) is None
