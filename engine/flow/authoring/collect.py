@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,11 +41,15 @@ class Collection:
     def __init__(self, path: str, default_timezone: str, *, schedules: bool) -> None:
         self.given = path
         self.schedules = schedules
-        self.path = os.path.realpath(path)
         self.default_timezone = default_timezone
         self._found: dict[str, Found] = {}
         self._tasks: list[BaseOperator] = []
         self._factories: list[DagFunction] = []
+
+    @cached_property
+    def path(self) -> str:
+        """The file, without links; few need to know."""
+        return os.path.realpath(self.given)
 
     def __iter__(self) -> Iterator[Found]:
         return iter(self._found.values())

@@ -59,12 +59,17 @@ class Stock:
                 return _pass(spare, job, job_line, compiled)
             except ConnectionError:
                 pass  # somebody killed it as it waited; it is reaped like any stranger
-        return _pass(self._fork(), job, job_line, compiled)
+        # Many jobs come at once: those that follow find a row.
+        self._spares.append(self._fork())
+        self._complete()
+        return _pass(self._spares.popleft(), job, job_line, compiled)
 
     def refill(self) -> None:
         """Fork what is missing if only one is left, or as much as the system allows for now."""
-        if len(self._spares) > 1:
-            return
+        if len(self._spares) <= 1:
+            self._complete()
+
+    def _complete(self) -> None:
         try:
             while len(self._spares) < self._wanted and not self._dying:
                 faults.point("zygote.refill.before_fork")
