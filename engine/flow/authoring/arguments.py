@@ -57,6 +57,7 @@ def nearest(name: str, names: Iterable[str], likeness: float = 0.7) -> str | Non
 
 def is_one_of(value: object, choices: tuple[object, ...]) -> bool:
     """Whether `value` is among the choices. Types count: 0 is not False."""
+    # No generator: making one is memory that the process of each try copies.
     for choice in choices:
         if value is choice or (type(value) is type(choice) and value == choice):
             return True

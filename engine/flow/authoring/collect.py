@@ -135,8 +135,8 @@ def collecting(
     """Collect the DAGs that the file `path` makes while the block imports it.
 
     `default_timezone` is the zone of DAGs whose start date names none, and `schedules` says whether
-    a schedule that is wrong is an error. Raises `InvalidDag` for a
-    dag id used twice in the file, and for a task without a DAG.
+    a wrong schedule is an error. Raises `InvalidDag` for a dag id used twice in the file, and for a
+    task without a DAG.
     """
     collection = Collection(os.fspath(path), default_timezone, schedules=schedules)
     _open.append(collection)
