@@ -177,7 +177,8 @@ def test_many_jobs_leak_no_descriptor(watched: Any) -> None:
         left = [pid for pid in tree.children(watched.host.zygote) if tree.alive(pid)]
         return len(watched.all(JobGone)) == len(watched.all(JobStarted)) and len(left) == 1
 
-    watched.wait_for(JobGone, job_id=watched.start("nothing"))
+    for _ in range(2):  # from the second try of a file on, its memory file is kept
+        watched.wait_for(JobGone, job_id=watched.start("nothing"))
     watched.wait_until(at_rest, "a spare child")
     before = open_descriptors()
     for _ in range(25):

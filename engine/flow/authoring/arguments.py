@@ -28,6 +28,7 @@ class Signature:
         self.required = tuple(
             p.name for p in parameters if p.kind in _NAMED and p.default is inspect.Parameter.empty
         )
+        self._needed = frozenset(self.required)
         self.open = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
         self._by_place = tuple(
             name
@@ -44,7 +45,7 @@ class Signature:
         return (
             len(placed) == len(args)
             and known.keys().isdisjoint(placed)
-            and all(name in known or name in placed for name in self.required)
+            and self._needed <= known.keys() | set(placed)
         )
 
 
@@ -54,9 +55,13 @@ def nearest(name: str, names: Iterable[str], likeness: float = 0.7) -> str | Non
     return matches[0] if matches else None
 
 
-def is_neutral(value: object, neutral: tuple[object, ...]) -> bool:
-    """Whether `value` changes nothing. Types count: 0 is not False."""
-    return any(value is one or (type(value) is type(one) and value == one) for one in neutral)
+def is_one_of(value: object, choices: tuple[object, ...]) -> bool:
+    """Whether `value` is among the choices. Types count: 0 is not False."""
+    # No generator: making one is memory that the process of each try copies.
+    for choice in choices:
+        if value is choice or (type(value) is type(choice) and value == choice):
+            return True
+    return False
 
 
 def supported(
@@ -80,7 +85,7 @@ def supported(
         if name in known:
             accepted[name] = value
         elif name in words.not_yet:
-            if not is_neutral(value, words.not_yet[name]):
+            if not is_one_of(value, words.not_yet[name]):
                 raise not_yet(f"{name}={value!r} of {owner}", where)
         elif name not in words.harmless:
             raise unknown(owner, name, known | similar | words.not_yet.keys(), words, where)

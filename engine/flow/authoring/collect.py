@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,16 +34,22 @@ class Collection:
     """The DAGs of one file, in the order in which they were made.
 
     A DAG belongs to the file whose top-level code made it, also through a factory in another
-    module. One that was made by importing another file belongs to that file.
+    module. One that was made by importing another file belongs to that file. A try of a task has
+    no need of `schedules`: there they are not looked at.
     """
 
-    def __init__(self, path: str, default_timezone: str) -> None:
+    def __init__(self, path: str, default_timezone: str, *, schedules: bool) -> None:
         self.given = path
-        self.path = os.path.realpath(path)
+        self.schedules = schedules
         self.default_timezone = default_timezone
         self._found: dict[str, Found] = {}
         self._tasks: list[BaseOperator] = []
         self._factories: list[DagFunction] = []
+
+    @cached_property
+    def path(self) -> str:
+        """The file, without links; few need to know."""
+        return os.path.realpath(self.given)
 
     def __iter__(self) -> Iterator[Found]:
         return iter(self._found.values())
@@ -122,13 +129,16 @@ _open: list[Collection] = []
 
 
 @contextmanager
-def collecting(path: str | Path, *, default_timezone: str = "UTC") -> Iterator[Collection]:
+def collecting(
+    path: str | Path, *, default_timezone: str = "UTC", schedules: bool = True
+) -> Iterator[Collection]:
     """Collect the DAGs that the file `path` makes while the block imports it.
 
-    `default_timezone` is the zone of DAGs whose start date names none. Raises `InvalidDag` for a
-    dag id used twice in the file, and for a task without a DAG.
+    `default_timezone` is the zone of DAGs whose start date names none, and `schedules` says whether
+    a wrong schedule is an error. Raises `InvalidDag` for a dag id used twice in the file, and for a
+    task without a DAG.
     """
-    collection = Collection(os.fspath(path), default_timezone)
+    collection = Collection(os.fspath(path), default_timezone, schedules=schedules)
     _open.append(collection)
     try:
         yield collection
@@ -162,6 +172,11 @@ def note_factory(factory: DagFunction) -> None:
 def default_timezone() -> str:
     """The zone of DAGs whose start date names none."""
     return _open[-1].default_timezone if _open else "UTC"
+
+
+def needs_schedules() -> bool:
+    """Whether it is of interest what the schedule of a new DAG means."""
+    return not _open or _open[-1].schedules
 
 
 def without_dag(task: BaseOperator) -> InvalidDag:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 from flow.authoring import collect, scope
-from flow.authoring.arguments import checked, not_yet
+from flow.authoring.arguments import checked, is_one_of, not_yet
 from flow.authoring.callbacks import Callbacks, callback_tuple
 from flow.authoring.durations import optional_duration
 from flow.authoring.group import TaskGroup
@@ -97,7 +98,6 @@ class DAG:
         self.start_date = in_zone(first, self.timezone)
         self.end_date = in_zone(last, self.timezone)
         self.schedule = schedule
-        self.timetable: Timetable = _timetable(schedule, self, where)
         self.catchup = _one_of("catchup", catchup, _CATCHUP, where)
         self.code = _one_of("code", code, _CODE, where)
         self.max_active_tasks = whole_number("max_active_tasks", max_active_tasks, where, least=1)
@@ -128,13 +128,14 @@ class DAG:
         self.owner_links = dict(owner_links or {})
         self.is_paused_upon_creation = is_paused_upon_creation
         self.auto_register = auto_register
-        self.params = {
-            name: value_of(value)
-            for given in (self.default_args.get("params"), params)
-            for name, value in (given or {}).items()
-        }
+        self.params: dict[str, Any] = {}
+        for given in (self.default_args.get("params"), params):
+            if given:
+                self.params.update((name, value_of(value)) for name, value in given.items())
         self.caller = where
         """The line that called `DAG(…)`."""
+        if collect.needs_schedules():
+            self.timetable  # noqa: B018 - raises here what is wrong with it
         self.task_dict: dict[str, BaseOperator] = {}
         """All tasks, by id."""
         self.task_group_dict: dict[str, TaskGroup] = {}
@@ -145,6 +146,14 @@ class DAG:
         self._suffixes: dict[str, int] = {}
         self.origin = collect.note_dag(self)
         """The top-level line of the file that made the DAG."""
+
+    @cached_property
+    def timetable(self) -> Timetable:
+        """What the schedule means. Raises `InvalidDag`."""
+        try:
+            return parse(self.schedule, self.timezone.key, self.dag_id)
+        except InvalidDag as error:
+            raise InvalidDag(f"{self.caller}: {error.message}", error.hint) from error
 
     # ── tasks and edges ──────────────────────────────────────────────────────────────────────────
 
@@ -320,17 +329,8 @@ def _zone(start: datetime | None, where: Origin) -> ZoneInfo:
         raise InvalidDag(f"{where}: start_date: {error.message}", error.hint) from error
 
 
-def _timetable(schedule: Any, dag: DAG, where: Origin) -> Timetable:
-    try:
-        return parse(schedule, dag.timezone.key, dag.dag_id)
-    except InvalidDag as error:
-        raise InvalidDag(f"{where}: {error.message}", error.hint) from error
-
-
 def _one_of(name: str, value: Any, choices: tuple[Any, ...], where: Origin) -> Any:
-    if not any(
-        value is choice or (type(value) is type(choice) and value == choice) for choice in choices
-    ):
+    if not is_one_of(value, choices):
         words = ", ".join(repr(choice) for choice in choices)
         raise InvalidDag(f"{where}: {name}={value!r} is not one of {words}")
     return value

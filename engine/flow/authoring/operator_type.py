@@ -33,9 +33,10 @@ class OperatorType(ABCMeta):
     def __call__(cls, *args: Any, **given: Any) -> Any:
         made: Any = cls
         operator = made.__new__(made)
-        operator.origin = caller()
-        operator.defaults = defaults_for(given)
-        operator.defaults_taken = set()
+        # At once, past `__setattr__`, which has a look at each.
+        operator.__dict__.update(
+            origin=caller(), defaults=defaults_for(given), defaults_taken=set()
+        )
         made.__init__(operator, *args, **given)
         if "task_id" not in operator.__dict__:
             raise InvalidDag(

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from flow.authoring.context import Context
@@ -49,6 +49,13 @@ def render_fields(task: BaseOperator, context: Context) -> dict[str, Any]:
     return rendered
 
 
+def _marks(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """What begins something in a template, in a Jinja environment with these settings."""
+    begins = zip(_MARK_SETTINGS, _DEFAULT_MARKS, strict=True)
+    lines = [settings[name] for name in _LINE_SETTINGS if settings.get(name)]
+    return (*(settings.get(name, mark) for name, mark in begins), *lines)
+
+
 class Renderer:
     """Renders values for one task. The Jinja environment is made when a template needs it."""
 
@@ -57,10 +64,7 @@ class Renderer:
         self._context = context
         self._templates: Templates | None = None
         settings = task.dag.jinja_environment_kwargs
-        self._marks = tuple(
-            settings.get(name, mark)
-            for name, mark in zip(_MARK_SETTINGS, _DEFAULT_MARKS, strict=True)
-        ) + tuple(settings[name] for name in _LINE_SETTINGS if settings.get(name))
+        self._marks = _marks(settings) if settings else _DEFAULT_MARKS
         # Values by the identity of what they were made from, so that what is shared stays shared
         # and is rendered once. The originals are kept: an identity is good only as long.
         self._done: dict[int, tuple[Any, Any]] = {}

@@ -106,10 +106,10 @@ def references(value: Any) -> Iterator[Reference]:
             yield one
         elif isinstance(one, (str, bytes, int, float)) or one is None or id(one) in seen:
             continue
-        elif isinstance(one, Mapping):
-            waiting += one.values()
         elif isinstance(one, (list, tuple, set, frozenset)):
             waiting += one
+        elif isinstance(one, (dict, Mapping)):
+            waiting += one.values()
         elif not isinstance(one, type):
             fields = getattr(type(one), "template_fields", ())
             waiting += [getattr(one, field) for field in fields if hasattr(one, field)]

@@ -64,7 +64,7 @@ def _plain_shape(function: FunctionType) -> Shape:
     return Shape(
         by_place,
         frozenset((*by_place[code.co_posonlyargcount :], *by_word)),
-        frozenset((*by_place[:without], *(name for name in by_word if name not in defaults))),
+        frozenset(by_place[:without]) | (frozenset(by_word) - defaults.keys()),
         bool(code.co_flags & inspect.CO_VARARGS),
         bool(code.co_flags & inspect.CO_VARKEYWORDS),
     )
@@ -113,6 +113,8 @@ def context_arguments(
         return dict(kwargs)
     known = context.keys() if shape.any_name else shape.by_name
     wanted = known - {*shape.by_place[: len(args)]}
+    if not wanted:
+        return dict(kwargs)
     # By key, not over all items: a context may compute a value only when it is asked for.
     found = {name: context[name] for name in wanted if name not in kwargs and name in context}
     return {**found, **kwargs}
@@ -166,7 +168,8 @@ def _misfit(
     shape = shape_of(function)
     if shape is None:
         return None
-    offered = (shape.by_name & (CONTEXT_KEYS | extra)) - {*shape.by_place[:number]}
+    known = (shape.by_name & CONTEXT_KEYS) | (shape.by_name & extra)
+    offered = known - {*shape.by_place[:number]}
     names = offered | given
     if shape.fits(number, names):
         return None

@@ -23,6 +23,11 @@ __all__ = [
 ]
 
 
+# The usual types first: to ask an abstract one takes longer.
+_POSITIONAL = (tuple, list, Sequence)
+_NAMED = (dict, Mapping)
+
+
 class PythonOperator(BaseOperator):
     """Call `python_callable(*op_args, **op_kwargs)`.
 
@@ -38,6 +43,12 @@ class PythonOperator(BaseOperator):
         "op_kwargs": "py",
     }
     ui_color = "#ffefeb"
+
+    python_callable: Callable[..., Any]
+    op_args: Any
+    op_kwargs: Any
+    templates_dict: dict[str, Any] | None
+    show_return_value_in_log: bool
 
     def __init__(
         self,
@@ -55,15 +66,18 @@ class PythonOperator(BaseOperator):
             raise InvalidDag(
                 f"{self.origin}: python_callable must be a function, not {python_callable!r}"
             )
-        self.python_callable = python_callable
-        self.op_args: Any = op_args if op_args is not None else ()
-        self.op_kwargs: Any = op_kwargs if op_kwargs is not None else {}
-        self.templates_dict = templates_dict
+        # Past `__setattr__`, as `BaseOperator` does it.
+        self.__dict__.update(
+            python_callable=python_callable,
+            op_args=op_args if op_args is not None else (),
+            op_kwargs=op_kwargs if op_kwargs is not None else {},
+            templates_dict=templates_dict,
+            show_return_value_in_log=show_return_value_in_log,
+        )
         if templates_exts is not None:
             self.template_ext = tuple(templates_exts)  # type: ignore[misc]  # of this task only
-        self.show_return_value_in_log = show_return_value_in_log
         # Arguments that are templates or XComArgs as a whole are known only when the task runs.
-        if isinstance(self.op_args, Sequence) and isinstance(self.op_kwargs, Mapping):
+        if isinstance(self.op_args, _POSITIONAL) and isinstance(self.op_kwargs, _NAMED):
             check_call(
                 python_callable, self.op_args, self.op_kwargs, self.origin, ("templates_dict",)
             )

@@ -1,8 +1,8 @@
 """What a forked child does: settle, wait for its order, run one job, end.
 
 The fork happens ahead of the job, so everything that can be done without knowing the job is done
-first. An order is one byte with two descriptors beside it: the child's end of the job line, and a
-memory file that holds the encoded job.
+first. An order is one byte with descriptors beside it: the child's end of the job line, a memory
+file that holds the encoded job, and perhaps one for the compiled DAG file.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
 
 from flow import faults
-from flow.process import finish, prctl
+from flow.process import compiled, finish, prctl
 from flow.process.channel import Channel
 from flow.process.jobs import CallbackJob, Job, MeasureJob, ParseJob, RenderJob, TaskJob
 from flow.process.messages import Outcome
@@ -60,7 +60,7 @@ def live(order: socket.socket, parent: int, limit: int, entries: Entries) -> NoR
     """
     status = 1
     try:
-        _settle(order.fileno(), parent)
+        settle(order.fileno(), parent)
         work = await_work(order, limit)
         status = 0 if work is None else _serve(work, entries)
     except BaseException:
@@ -70,37 +70,48 @@ def live(order: socket.socket, parent: int, limit: int, entries: Entries) -> NoR
         os._exit(status)
 
 
-def pass_order(spare: socket.socket, job: bytes, job_line: int) -> None:
-    """Tell a waiting child its job; never blocks. Raises OSError if it is gone."""
+def pass_order(spare: socket.socket, job: bytes, job_line: int, code: int | None = None) -> None:
+    """Tell a waiting child its job; never blocks. Raises OSError if it is gone.
+
+    `code` is a memory file of `flow.process.compiled`.
+    """
     memory = os.memfd_create("flow-job", os.MFD_CLOEXEC)
     try:
         view = memoryview(job)
         while view:
             view = view[os.write(memory, view) :]
-        socket.send_fds(spare, [b"\0"], [job_line, memory])
+        more = () if code is None else (code,)
+        socket.send_fds(spare, [b"\0"], [job_line, memory, *more])
     finally:
         os.close(memory)
 
 
-def _settle(order: int, parent: int) -> None:
+def settle(order: int, parent: int) -> None:
     """Cut the ties to the zygote, so that the child's life depends on its job alone."""
-    prctl.die_with_parent(parent)
     os.setsid()
-    prctl.become_subreaper()
-    prctl.set_name(_CHILD)
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # The zygote holds some back; one that came since the fork strikes now, as it should.
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    # The zygote holds some signals back; one that came since the fork strikes now, as it should.
+    become_child(parent, blocked=())
     os.closerange(3, order)
-    last = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - in each child's start
-    os.closerange(order + 1, last + 1)
+    prctl.close_from(order + 1)
     try:
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(score, _OOM_SCORE)
         os.close(score)
     except OSError:
         pass  # a lower score than the role's own may not be set: then the role's own stays
+
+
+def become_child(parent: int, blocked: Iterable[int]) -> None:
+    """Be what a child of the zygote is: it dies with it, has a name, and heeds no other's signals.
+
+    `parent` is the zygote's pid, and `blocked` are the signals held back from now on.
+    """
+    prctl.die_with_parent(parent)
+    prctl.become_subreaper()
+    prctl.set_name(_CHILD)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 class Work(NamedTuple):
@@ -113,12 +124,14 @@ class Work(NamedTuple):
 
 def await_work(order: socket.socket, limit: int) -> Work | None:
     """Wait for the order; None: the zygote needs no spare child any more."""
-    data, descriptors, _ = receive_descriptors(order, 1, 2)
+    data, descriptors, _ = receive_descriptors(order, 1, 3)
     received = time.monotonic()
     if not data:
         return None
     order.close()
-    line, memory = descriptors
+    line, memory, *more = descriptors
+    if more:
+        compiled.offer(more[0])
     faults.point("child.order.received")
     job = _decoder.decode(os.pread(memory, os.fstat(memory).st_size, 0))
     os.close(memory)

@@ -53,9 +53,12 @@ class Family:
         self._strangers: dict[int, int] = {}
         self._sweep = 0
 
-    def start(self, job_id: int, job: bytes, job_line: int) -> int:
-        """Have a child serve a job. Returns its pid; raises OSError if there can be none."""
-        member = Member(job_id, self._stock.use(job, job_line))
+    def start(self, job_id: int, job: bytes, job_line: int, compiled: int | None = None) -> int:
+        """Have a child serve a job. Returns its pid; raises OSError if there can be none.
+
+        `compiled` is the memory file for the job's DAG file, if there is one.
+        """
+        member = Member(job_id, self._stock.use(job, job_line, compiled))
         self._members[member.pid] = self._jobs[job_id] = member
         return member.pid
 

@@ -2,15 +2,19 @@
 
 After a fork the first write to a page copies it, in a child for 3 to 5 µs. Python gives memory for
 new objects out of pools, and out of those first that have room left: holes of what was freed
-before, scattered over pages that hold other things. What fills the holes before the fork lets
-every child put its own objects side by side into pools of its own.
+before, scattered over pages that hold other things. The C library does the same with what is too
+large for a pool. What fills the holes before the fork lets every child put its own objects side by
+side.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import mmap
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 _POOL: Final = 16 * 1024
@@ -18,12 +22,27 @@ _POOL: Final = 16 * 1024
 _HEADER: Final = 48
 """… with that much about itself."""
 _SIZES: Final = range(48, 513, 16)
-"""Sizes of the blocks that a pool may be divided into; smaller ones hold no bytes object."""
+"""Sizes of the blocks that a pool may be divided into, for bytes objects …"""
+_NUMBER: Final = 32
+"""… and for numbers, which are smaller than those."""
 _EMPTY: Final = sys.getsizeof(b"")
 _MOST: Final = 256 * 1024
 """Bytes for one size: more holes than that are left, and it ends where Python has no such pools."""
 
-_ballast: list[bytes] = []
+_CHUNK: Final = 8
+"""What the C library (glibc) adds to a block."""
+_LARGEST: Final = 120_000
+"""A little less than what glibc takes from its heap, and not from the system."""
+_SMALLEST: Final = 32
+
+_libc = ctypes.CDLL(None)
+_IS_GLIBC: Final = hasattr(_libc, "gnu_get_libc_version")
+"""Nothing is known of the heap of another one."""
+_libc.malloc.argtypes, _libc.malloc.restype = (ctypes.c_size_t,), ctypes.c_void_p
+_libc.free.argtypes, _libc.free.restype = (ctypes.c_void_p,), None
+_libc.sbrk.argtypes, _libc.sbrk.restype = (ctypes.c_ssize_t,), ctypes.c_size_t
+
+_ballast: list[object] = []
 
 
 def settle() -> None:
@@ -31,19 +50,32 @@ def settle() -> None:
 
     To be called once before the first fork, when all is loaded that children use.
     """
-    gc.collect()
-    for size in _SIZES:
-        _ballast.extend(_fill(size))
+    fill()
     # The collector writes to what it looks at.
     gc.freeze()
 
 
-def _fill(size: int) -> Iterator[bytes]:
-    """Objects of `size` bytes for all holes of that size, and for all blocks of one new pool."""
+def fill() -> None:
+    """Throw garbage away and fill the holes, so that what is made from now on lies together."""
+    gc.collect()
+    _ballast.extend(_fill(_NUMBER, _new_number))
+    for size in _SIZES:
+        _ballast.extend(_fill(size, partial(bytes, size - _EMPTY)))
+    if _IS_GLIBC:
+        _fill_library()
+
+
+def _new_number() -> int:
+    """An object of its own, as all large numbers are."""
+    return int("1000000")
+
+
+def _fill(size: int, new: Callable[[], object]) -> Iterator[object]:
+    """New objects of `size` bytes for all holes of that size, and for all blocks of a new pool."""
     blocks = (_POOL - _HEADER) // size
     in_row, last = 0, 0
     for _ in range(_MOST // size):
-        block = bytes(size - _EMPTY)
+        block = new()
         yield block
         address = id(block)
         if address % _POOL == _HEADER:
@@ -53,3 +85,19 @@ def _fill(size: int) -> Iterator[bytes]:
         last = address
         if in_row == blocks:
             return
+
+
+def _fill_library() -> None:
+    """Take all holes of the C library's heap for good, the large ones first.
+
+    There is no hole of a size any more when a block of it lies beyond what was the heap.
+    """
+    _libc.malloc_trim(0)  # merges what is free, and leaves next to nothing of it at the end
+    end = _libc.sbrk(0) - mmap.PAGESIZE
+    size = _LARGEST
+    while size >= _SMALLEST:
+        block = _libc.malloc(size - _CHUNK)
+        if block is None or block >= end:
+            _libc.free(block)
+            size -= max(16, size // 256 * 16)
+    _libc.malloc_trim(0)

@@ -36,7 +36,7 @@ from flow.process.cgroup import WorkerGroup
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
 from flow.process.events import Event, JobEnded, JobGone, JobStarted, ZygoteDied, ZygoteReady
-from flow.process.jobs import Job
+from flow.process.jobs import Job, TaskJob
 from flow.process.memory import Memory
 from flow.process.messages import (
     Ended,
@@ -147,7 +147,8 @@ class Host:
         charge = self._charges[self._last_job] = Charge(self._last_job, ours, self._limit)
         self._watch(charge)
         if self._control:
-            self._send(Start(job_id=charge.job_id, job=body), (theirs.detach(),))
+            file = job.file if isinstance(job, TaskJob) else ""
+            self._send(Start(job_id=charge.job_id, job=body, file=file), (theirs.detach(),))
         else:
             theirs.close()  # the job will be among those that died with the zygote
         return charge.job_id

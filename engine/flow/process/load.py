@@ -23,15 +23,9 @@ from flow.authoring import (  # noqa: F401
 from flow.authoring.collect import Collection, collecting
 from flow.authoring.dag import DAG
 from flow.authoring.operator import BaseOperator
-from flow.errors import NotFound
 from flow.process.archive import ARCHIVE, modules_in
+from flow.process.compiled import CodeMissing, compiled, module_name
 from flow.timetables import events, interval, simple, trigger  # noqa: F401
-
-
-class CodeMissing(NotFound):
-    """The file, DAG or task of a job is not there any more."""
-
-    code = "code_missing"
 
 
 @dataclass(frozen=True)
@@ -64,13 +58,16 @@ class LoadedFile:
         return dag.get_task(task_id)
 
 
-def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
+def load_file(
+    file: str, root: str = "", timezone: str = "UTC", *, schedules: bool = True
+) -> LoadedFile:
     """Import a DAG file as a module of its own and collect its DAGs.
 
     `root` is the DAG folder ("": the file's own folder). It is put at the end of sys.path, so that
     a `json.py` in it does not hide Python's. `timezone` is that of DAGs whose start date names
-    none. Of an archive every module at its top is imported, in order of name. Raises `CodeMissing`
-    when there is no such file, and whatever the file itself raises.
+    none. Without `schedules` a wrong schedule is no error. Of an archive every module at its top is
+    imported, in order of name. Raises `CodeMissing` when there is no such file, and whatever the
+    file itself raises.
     """
     # Here and in what is called, plain os.path: pathlib is more pages to be copied by each child.
     folder = root or os.path.dirname(file)  # noqa: PTH120
@@ -84,26 +81,22 @@ def load_file(file: str, root: str = "", timezone: str = "UTC") -> LoadedFile:
         raise CodeMissing(
             f"file {file} does not exist", "put it back, or delete its DAGs"
         ) from None
-    modules = modules_in(file) if file.endswith(ARCHIVE) else {file: source}
-    with collecting(file, default_timezone=timezone) as collection:
-        for name, text in modules.items():
-            module = _new_module(name)
+    with collecting(file, default_timezone=timezone, schedules=schedules) as collection:
+        if not file.endswith(ARCHIVE):
+            own = compiled(file, source)
+            collection.take(_run(file, own.module, own.code), root=folder)
+            return LoadedFile(file, collection, own.content_hash)
+        for name, text in modules_in(file).items():
             code: CodeType = compile(text, name, "exec", dont_inherit=True)
-            exec(code, module.__dict__)
-            made = [value for value in module.__dict__.values() if isinstance(value, DAG)]
-            collection.take(made, root=folder)
+            collection.take(_run(name, module_name(name), code), root=folder)
     return LoadedFile(file, collection, hashlib.sha256(source).hexdigest())
 
 
-def _new_module(file: str) -> ModuleType:
-    """An empty module for a file, in sys.modules: dataclasses and pickle look it up there.
+def _run(file: str, name: str, code: CodeType) -> list[DAG]:
+    """Run the code of a file as a module; the DAGs at its top level.
 
-    Its name tells files of equal names apart and collides with no module that can be imported.
+    The module is in sys.modules: dataclasses and pickle look it up there.
     """
-    stem = os.path.basename(file).removesuffix(".py")  # noqa: PTH119
-    name = f"dag_file_{hashlib.sha256(file.encode()).hexdigest()[:12]}_{stem}"
-    if not file.endswith(".py"):
-        raise CodeMissing(f"file {file} is not a Python file", "DAG files end in .py or .zip")
     # What importlib.util makes of a file, without its search for a loader that fits.
     loader = SourceFileLoader(name, file)
     spec = ModuleSpec(name, loader, origin=file)
@@ -112,4 +105,5 @@ def _new_module(file: str) -> ModuleType:
     module.__spec__, module.__loader__ = spec, loader
     module.__file__, module.__package__ = file, ""
     sys.modules[name] = module
-    return module
+    exec(code, module.__dict__)
+    return [value for value in module.__dict__.values() if isinstance(value, DAG)]

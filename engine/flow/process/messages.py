@@ -34,6 +34,8 @@ class Start(Message, frozen=True, tag="start"):
     """Number of the job on this worker; never used twice in the life of a zygote."""
     job: bytes
     """An encoded `Job`; the zygote passes it on unread."""
+    file: str = ""
+    """The DAG file of a try; "" for other jobs."""
 
 
 class Stop(Message, frozen=True, tag="stop"):

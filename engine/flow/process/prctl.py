@@ -29,6 +29,11 @@ _prctl_number = _libc["prctl"]
 _prctl_number.argtypes = (ctypes.c_int, *(ctypes.c_ulong,) * 4)
 _prctl_text = _libc["prctl"]
 _prctl_text.argtypes = (ctypes.c_int, ctypes.c_char_p, *(ctypes.c_ulong,) * 3)
+# The one of `os` tries every number where the kernel does not know the call.
+_close_range = getattr(_libc, "close_range", None)
+if _close_range is not None:
+    _close_range.argtypes = (ctypes.c_uint, ctypes.c_uint, ctypes.c_int)
+_LAST_DESCRIPTOR: Final = 0xFFFFFFFF
 
 
 class _Timespec(ctypes.Structure):
@@ -77,9 +82,22 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
         os.kill(os.getpid(), number)
 
 
+def outlive_parent() -> None:
+    """Undo `die_with_parent`."""
+    _prctl(_PR_SET_PDEATHSIG, 0)
+
+
 def set_name(name: str) -> None:
     """Name this process, for ps and top. The kernel keeps 15 bytes."""
     _check(_prctl_text(_PR_SET_NAME, name.encode(), 0, 0, 0))
+
+
+def close_from(first: int) -> None:
+    """Close every descriptor from `first` on."""
+    if _close_range is None or _close_range(first, _LAST_DESCRIPTOR, 0) < 0:
+        # A kernel before 5.9: those that are open have to be looked for.
+        last = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - in each child's start
+        os.closerange(first, last + 1)
 
 
 def forbid_dump() -> None:

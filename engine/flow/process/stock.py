@@ -46,7 +46,7 @@ class Stock:
     def pids(self) -> set[int]:
         return {spare.pid for spare in self._spares}
 
-    def use(self, job: bytes, job_line: int) -> int:
+    def use(self, job: bytes, job_line: int, compiled: int | None = None) -> int:
         """Pass a job on to a child, a new one if none waits. Returns its pid.
 
         Raises OSError if no child can be forked.
@@ -56,15 +56,20 @@ class Stock:
         while self._spares:
             spare = self._spares.popleft()
             try:
-                return _pass(spare, job, job_line)
+                return _pass(spare, job, job_line, compiled)
             except ConnectionError:
                 pass  # somebody killed it as it waited; it is reaped like any stranger
-        return _pass(self._fork(), job, job_line)
+        # Many jobs come at once: those that follow find a row.
+        self._spares.append(self._fork())
+        self._complete()
+        return _pass(self._spares.popleft(), job, job_line, compiled)
 
     def refill(self) -> None:
         """Fork what is missing if only one is left, or as much as the system allows for now."""
-        if len(self._spares) > 1:
-            return
+        if len(self._spares) <= 1:
+            self._complete()
+
+    def _complete(self) -> None:
         try:
             while len(self._spares) < self._wanted and not self._dying:
                 faults.point("zygote.refill.before_fork")
@@ -104,9 +109,9 @@ class Stock:
         return Spare(pid, ours)
 
 
-def _pass(spare: Spare, job: bytes, job_line: int) -> int:
+def _pass(spare: Spare, job: bytes, job_line: int, compiled: int | None) -> int:
     try:
-        child.pass_order(spare.order, job, job_line)
+        child.pass_order(spare.order, job, job_line, compiled)
     finally:
         spare.order.close()
     return spare.pid

@@ -38,10 +38,11 @@ from flow.exceptions import CommandFailed, FailException, SkipException, TaskExc
 from flow.operators.skipping import Decider
 from flow.process import output, trace
 from flow.process.callback import call_back
+from flow.process.compiled import CodeMissing
 from flow.process.facts import task_instance_of
 from flow.process.jobs import TaskJob
 from flow.process.line_runtime import JobLine, LineRuntime
-from flow.process.load import CodeMissing, LoadedFile, load_file
+from flow.process.load import LoadedFile, load_file
 from flow.process.messages import CodeFound, Outcome
 from flow.process.pinned import CodeMismatch, await_code, require_code
 from flow.process.stop import Stop, Stopped, die
@@ -87,13 +88,12 @@ def attempt(job: TaskJob, received: float, stop: Stop, line: JobLine) -> Outcome
 
 def _tell_environment(job: TaskJob) -> None:
     """What a command that the task starts may want to know."""
-    os.environ.update(
-        FLOW_CTX_DAG_ID=job.run.dag_id,
-        FLOW_CTX_TASK_ID=job.task_id,
-        FLOW_CTX_RUN_ID=job.run.run_id,
-        FLOW_CTX_LOGICAL_DATE=job.run.logical_date.isoformat(),
-        FLOW_CTX_TRY_NUMBER=str(job.try_number),
-    )
+    environ = os.environ
+    environ["FLOW_CTX_DAG_ID"] = job.run.dag_id
+    environ["FLOW_CTX_TASK_ID"] = job.task_id
+    environ["FLOW_CTX_RUN_ID"] = job.run.run_id
+    environ["FLOW_CTX_LOGICAL_DATE"] = job.run.logical_date.isoformat()
+    environ["FLOW_CTX_TRY_NUMBER"] = str(job.try_number)
 
 
 def _load(job: TaskJob, line: JobLine) -> LoadedFile:
@@ -103,11 +103,11 @@ def _load(job: TaskJob, line: JobLine) -> LoadedFile:
     """
     pin, version = job.pin, job.run.version
     if pin is None:
-        return load_file(job.file, job.root, job.timezone)
+        return load_file(job.file, job.root, job.timezone, schedules=False)
     await_code(job.file, pin, version)
     line.send(CodeFound())
     try:
-        loaded = load_file(job.file, job.root, job.timezone)
+        loaded = load_file(job.file, job.root, job.timezone, schedules=False)
     except (CodeMissing, Stopped):
         raise
     except BaseException:

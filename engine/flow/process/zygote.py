@@ -30,6 +30,7 @@ from flow.errors import ProtocolError
 from flow.process import child, heap, output, prctl, preload
 from flow.process.alarm import Alarm
 from flow.process.cgroup import TryGroups
+from flow.process.compiled import CompiledFiles
 from flow.process.family import Family
 from flow.process.messages import Ended, Quit, Ready, Start, Started, Stop, ToZygote
 from flow.process.stock import Stock
@@ -62,6 +63,7 @@ class Zygote:
         self._lease = Alarm()
         self._stock = Stock(spare, limit, entries, groups)
         self._family = Family(self._stock, groups)
+        self._compiled = CompiledFiles()
         self._quitting = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._control, selectors.EVENT_READ)
@@ -120,7 +122,8 @@ class Zygote:
         try:
             job_line = self._control.take_descriptor()
             faults.point("zygote.start.before_fork")
-            pid = self._family.start(order.job_id, order.job, job_line)
+            memory = self._compiled.memory_for(order.file, time.monotonic()) if order.file else None
+            pid = self._family.start(order.job_id, order.job, job_line, memory)
         except (OSError, ProtocolError) as error:
             self._report(_unborn(order.job_id, error=f"cannot start a process: {error}"))
             return

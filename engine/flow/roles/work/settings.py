@@ -49,9 +49,12 @@ class Settings:
 
     @property
     def spare(self) -> int:
-        """How many processes are forked ahead of their tries; what that spares is not more with
-        more of them (`flow.process.stock`)."""
-        return max(1, min(4, self.slots))
+        """How many processes are forked ahead of their tries (`flow.process.stock`).
+
+        What that spares is not more with more of them. With many slots it is memory: what the
+        zygote writes to between two rows of forks, all those of one row share.
+        """
+        return max(1, min(self.slots, 4 + self.slots // 100))
 
     @property
     def results_limit(self) -> int:
