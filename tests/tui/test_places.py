@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterator
 from importlib import import_module
+from random import Random
 from typing import Any
 
 import pytest
 from driving import drive
 from hostile import spoil
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from places import PLACES, visit
 from snapshots import lines_of
 from textual.screen import ModalScreen, Screen
@@ -20,12 +20,6 @@ from flow_tui.actions import ACTIONS
 from flow_tui.view import View
 from operations_world import World
 
-ONCE = settings(
-    max_examples=1,
-    phases=[Phase.generate],  # one story is long enough
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
 FRAMES = {"ChooseDialog", "TextDialog"}
 """Dialogs that only others are made of."""
 KEYS = sorted(
@@ -61,12 +55,11 @@ def test_every_screen_and_every_dialog_is_a_place() -> None:
     assert {place.name for place in PLACES} == known
 
 
-KEYS_OF_EACH = st.lists(
-    st.lists(st.sampled_from(KEYS), min_size=4, max_size=4),
-    min_size=len(PLACES),
-    max_size=len(PLACES),
-)
-"""A few keys for each place."""
+def some_keys(seed: int) -> Iterator[list[str]]:
+    """A few keys for each place; of one seed always the same."""
+    chance = Random(seed)
+    while True:
+        yield chance.choices(KEYS, k=4)
 
 
 @pytest.fixture(scope="module")
@@ -76,16 +69,12 @@ def spoilt(night: World) -> World:
     return night
 
 
-@ONCE
-@given(KEYS_OF_EACH)
-def test_no_keys_raise_and_none_change_anything_when_read_only(
-    spoilt: World, open_night, keys: list[list[str]]
-) -> None:
+def test_no_keys_raise_and_none_change_anything_when_read_only(spoilt: World, open_night) -> None:
     before = everything(spoilt)
     assert before["public.run"]
 
     async def story(pilot) -> None:
-        for place, pressed in zip(PLACES, keys, strict=True):
+        for place, pressed in zip(PLACES, some_keys(1), strict=False):
             await visit(pilot, place)
             assert_plain(lines_of(pilot.app))
             for _ in range(place.panes):
@@ -100,13 +89,9 @@ def test_no_keys_raise_and_none_change_anything_when_read_only(
     assert everything(spoilt) == before
 
 
-@ONCE
-@given(KEYS_OF_EACH)
-def test_no_keys_raise_where_something_is_changed(
-    spoilt: World, open_night, keys: list[list[str]]
-) -> None:
+def test_no_keys_raise_where_something_is_changed(spoilt: World, open_night) -> None:
     async def story(pilot) -> None:
-        for place, pressed in zip(PLACES, keys, strict=True):
+        for place, pressed in zip(PLACES, some_keys(2), strict=False):
             if place.changes:
                 await visit(pilot, place)
                 await pilot.resize_terminal(20, 5)

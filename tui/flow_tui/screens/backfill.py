@@ -14,7 +14,7 @@ from flow.ops import backfills
 from flow.ops.backfills import Details
 from flow.store.read.backfills import Interval
 from flow.wording.backfill_progress import Speed, cells, in_words, look_of
-from flow.wording.cells import duration_text, text_of
+from flow.wording.cells import duration_text, printable, text_of
 from flow_tui import targets
 from flow_tui.deeds import command
 from flow_tui.looks import style_of
@@ -108,7 +108,7 @@ class BackfillScreen(View):
         asked = f"{backfill.max_active_runs} at a time, {backfill.order} first"
         if backfill.tasks:
             asked += f", tasks {', '.join(backfill.tasks)}"
-        heading.append(f"{asked} · by {backfill.created_by}\n\n", "dim")
+        heading.append(f"{asked} · by {printable(backfill.created_by)}\n\n", "dim")
         states = [one.state for one in details.intervals if one.action != "skip"]
         for state_ in cells(states, width):
             heading.append(look_of(state_).symbol, _style(state_))
