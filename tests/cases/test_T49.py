@@ -37,9 +37,9 @@ BREAKS = [
     ),
     # The terminal UI takes the beginning of an id for the id.
     Break(
-        "tui/flow_tui/start.py",
-        "        dag_id = find_dag(deployment.conn, words[0]).dag_id\n",
-        "        dag_id = find_dag(deployment.conn, words[0][:100]).dag_id\n",
+        "tui/flow_tui/places.py",
+        "    dag_id = find_dag(deployment.conn, words[0]).dag_id\n",
+        "    dag_id = find_dag(deployment.conn, words[0][:100]).dag_id\n",
         test="test_the_terminal_ui_opens_a_legal_id_and_shows_it_whole",
     ),
 ]
