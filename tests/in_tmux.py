@@ -26,6 +26,7 @@ _NOTED: Final = '"$@"; code=$?; echo $code >"$0"; exit $code'
 tmux knows it, too, but not always: on a busy machine its server leaves the end of one program in
 twenty unnoticed until it gets a signal for another one.
 """
+_SIZE: Final = ("COLUMNS", "LINES")
 _PAUSE: Final = 0.05
 """Seconds between two looks at the screen."""
 _ANSWER: Final = 60.0
@@ -39,7 +40,9 @@ class Terminal:
         self._socket = folder / "tmux"
         self.ended = folder / "tmux.ended"
         """Where the code stands with which the program has ended."""
-        self._environment = {**environment, "LC_ALL": "C.UTF-8"}
+        # Programs believe these rather than the terminal, and pytest's workers have them.
+        beside = {name: text for name, text in environment.items() if name not in _SIZE}
+        self._environment = {**beside, "LC_ALL": "C.UTF-8"}
 
     def press(self, *keys: str) -> None:
         """Press keys by the names that tmux has for them."""

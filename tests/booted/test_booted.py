@@ -51,8 +51,10 @@ def test_installation_enables_what_was_asked_for(findings: Findings) -> None:
     assert findings["installed"]["code"] == 0
     assert installed["enabled"] == [*ROLES, "flow.target"]
     again = json.loads(findings["installed again"]["out"])
-    assert {one["now"] for one in again["files"]} == {"same"}
-    assert again["enable"] == installed["enabled"]
+    assert again["dry_run"]
+    assert set(again["standing"]) == set(again["files"])
+    assert set(again["standing"].values()) == {"same"}
+    assert again["enabled"] == installed["enabled"]
 
 
 def test_roles_are_ready_once_the_database_has_answered_and_not_before(findings: Findings) -> None:

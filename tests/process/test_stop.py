@@ -14,8 +14,8 @@ import pytest
 
 from flow.process import alarm, tree
 from flow.process.events import JobEnded, JobGone
-from process.watched import gone, until
-from waiting import limit
+from process.watched import gone
+from waiting import limit, wait_until
 
 
 def marked(entry: str) -> list[int]:
@@ -123,9 +123,9 @@ def test_the_end_of_one_job_leaves_the_others_alone(watched: Any) -> None:
 def test_a_killed_spare_is_replaced(watched: Any) -> None:
     watched.ready()
     for _ in range(3):
-        (spare,) = until(partial(spares, watched), "a spare child")
+        (spare,) = wait_until(partial(spares, watched), "a spare child")
         os.kill(spare, signal.SIGKILL)
-        until(partial(gone, spare), "its death")
+        wait_until(partial(gone, spare), "its death")
         job_id = watched.start("nothing")
         ended = watched.end_of(job_id)
         assert ended.exit_code == 0
