@@ -32,9 +32,8 @@ BREAKS = [
     # What could not be reported is forgotten.
     Break(
         "engine/flow/roles/work/outbox.py",
-        '        with transaction(conn, "work.report", closing=self._notifier.settle):\n',
-        "        self._records.clear()\n"
-        '        with transaction(conn, "work.report", closing=self._notifier.settle):\n',
+        "        fresh = self._records[self._on_disk :]\n",
+        "        self._records.clear()\n        fresh = self._records[self._on_disk :]\n",
     ),
 ]
 

@@ -75,6 +75,11 @@ def test_task_and_callback_take_four_workers_each(deployment: Deployment) -> Non
         worker = deployment.start("work", "--slots", "1")
         assert worker.wait() == -signal.SIGKILL, worker.text()
     last = deployment.start("work", "--slots", "1")
+    wait_until(
+        lambda: "is given up" in last.text() or last.process.poll() is not None,
+        "what the successor says of the callback",
+    )
+    assert "is given up" in last.text()
     assert deployment.wait_for_run("poison", run_id)["state"] == "failed"
     assert deployment.run_to_end("harmless")["state"] == "success"
     for name in ("task", "callback"):
@@ -86,4 +91,3 @@ def test_task_and_callback_take_four_workers_each(deployment: Deployment) -> Non
     warnings = deployment.ask("status", codes=(0, 1))["warnings"]
     assert [one for one in warnings if f"flow why poison {run_id} deadly" in one]
     assert last.end() == 0
-    wait_until(lambda: "is given up" in last.text(), "what the successor said of it")

@@ -24,7 +24,7 @@ BREAKS = [
         "engine/flow/roles/work/worker.py",
         "        return not self.draining and self._free_slots > 0\n",
         "        return self._free_slots > 0\n",
-        test="test_one_worker_after_the_other_is_replaced",
+        test="test_a_draining_worker_claims_nothing",
     ),
     # How a task fails over its stop is its own failure.
     Break(
@@ -140,6 +140,23 @@ def test_one_worker_after_the_other_is_replaced(deployment: Deployment) -> None:
     for role in deployment.roles:
         assert "lost" not in role.text()
         check_log(role)
+
+
+def test_a_draining_worker_claims_nothing(deployment: Deployment) -> None:
+    worker = deployment.start("work", "--slots", "5", "--drain-timeout", "3600")
+    long = start_long(deployment)
+    deployment.start("work", "--slots", "0")  # for whom tasks are queued
+    worker.send(signal.SIGTERM)
+    wait_until(lambda: "draining" in worker.text(), "the drain")
+    load = deployment.run("load")
+    wait_until(lambda: deployment.states("load", load)["one"] not in ("none", "scheduled"), "work")
+    (deployment.folder / "m" / "finish").touch()
+    wait_until(
+        lambda: deployment.states("long", long)["nearly_done"] == "success", "another free slot"
+    )
+    worker.send(signal.SIGTERM)
+    assert worker.wait() == 0
+    assert deployment.marks(f"one.{load}") == []
 
 
 def test_a_second_signal_ends_at_once_and_costs_no_retry(deployment: Deployment) -> None:
