@@ -118,7 +118,7 @@ def test_a_role_holds_as_many_connections_as_it_needs_however_much_it_does(
             return row[0] if row else 0
 
         wait_until(lambda: look() == SLOTS + 1, "every slot to be taken")
-        (deployment.folder / "m" / "full").touch()  # nor does any later task wait
+        let_tasks_end(deployment)
         wait_until(lambda: look() == 0, "the end of the tasks")
     assert most == {"flow parse": 1, "flow schedule": 2, "flow work": 2, "flow listen": 5}
     assert deployment.wait_for_run("wide", run_id)["state"] == "success"
@@ -132,6 +132,7 @@ def test_through_pgbouncer_roles_work_and_listen_past_it(
     monkeypatch.setenv("FLOW_DATABASE_URL", pooler.url(direct))
     monkeypatch.setenv("FLOW_DATABASE_DIRECT_URL", url(direct))
     prepare(deployment)
+    let_tasks_end(deployment)
     for role in ROLES:
         deployment.start(role)
     deployment.wait_for_roles(*ROLES)
@@ -150,6 +151,7 @@ def test_where_only_pgbouncer_is_known_roles_look_instead_of_listening(
     direct = deployment.embedded.dsn
     monkeypatch.setenv("FLOW_DATABASE_URL", pooler.url(direct))
     prepare(deployment)
+    let_tasks_end(deployment)
     for role in ROLES:
         deployment.start(role)
     deployment.wait_for_roles(*ROLES)
@@ -180,6 +182,10 @@ def test_what_somebody_leaves_in_a_connection_is_found(
 def prepare(deployment: Deployment) -> None:
     assert deployment.flow("db", "migrate").code == 0
     assert deployment.flow("vars", "set", "greeting", "hello").code == 0
+
+
+def let_tasks_end(deployment: Deployment) -> None:
+    (deployment.folder / "m" / "full").touch()
 
 
 def cancel_one(deployment: Deployment) -> None:
