@@ -9,6 +9,9 @@ import pytest
 from night import NOW, build
 
 from flow.config import load
+from flow.ops import running
+from flow.ops.running import Wish
+from flow.states import TaskState
 from flow.store.connect import Conn, connect
 from flow_tui.app import FlowApp
 from flow_tui.memory import Memory
@@ -26,6 +29,15 @@ def world(database: str, connection: Conn, tmp_path: Path) -> World:  # noqa: F8
     made = World(database, connection, tmp_path)
     made.start_worker()
     return made
+
+
+@pytest.fixture
+def failed(world: World) -> World:
+    """A run whose second task has failed."""
+    world.define("sales", schedule="@daily")
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    world.finish({"load": TaskState.FAILED})
+    return world
 
 
 @pytest.fixture

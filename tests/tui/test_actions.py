@@ -9,7 +9,6 @@ from snapshots import lines_of
 from flow.errors import UsageError
 from flow.ops import running
 from flow.ops.running import Wish
-from flow.states import TaskState
 from flow_tui import targets
 from flow_tui.actions import ACTIONS, BY_ID, Danger
 from flow_tui.deeds import by_run
@@ -19,15 +18,6 @@ from flow_tui.widgets.table import Table
 from operations_world import World
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
-
-
-@pytest.fixture
-def failed(world: World) -> World:
-    """A run whose second task has failed."""
-    world.define("sales", schedule="@daily")
-    running.run(world.deployment, Wish("sales", date="2026-07-08"))
-    world.finish({"load": TaskState.FAILED})
-    return world
 
 
 def of(task: str) -> Target:

@@ -10,10 +10,7 @@ from driving import drive, until, until_shown
 
 from flow.config import load
 from flow.errors import DatabaseError, NotFound
-from flow.ops import running
-from flow.ops.running import Wish
 from flow.settings import Settings
-from flow.states import TaskState
 from flow_tui.app import FlowApp
 from flow_tui.beginning import Beginning, Begun, first_question
 from flow_tui.memory import Memory
@@ -23,15 +20,6 @@ from operations_world import World
 from postgres import url_of
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
-
-
-@pytest.fixture
-def failed(world: World) -> World:
-    """A run whose second task has failed."""
-    world.define("sales", schedule="@daily")
-    running.run(world.deployment, Wish("sales", date="2026-07-08"))
-    world.finish({"load": TaskState.FAILED})
-    return world
 
 
 def settings(url: str, home: Path) -> Settings:
