@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from hand_driven import TODAY, World, spec, succeed, task
 
+from flow import faults
 from flow.decide import RunFacts, TaskFacts, View, decide
 from flow.graph import Graph, TriggerRule
 from flow.roles.losses import free
@@ -277,6 +278,37 @@ def test_a_worker_that_came_while_a_task_went_back_gets_it_all_the_same(world: W
     )
     assert world.settle(scheduler) == 1
     assert world.runs("d") == ["success"]
+
+
+@pytest.mark.parametrize("step", ["create", "decide"])
+def test_a_worker_that_came_while_a_task_became_ready_gets_it_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch, step: str
+):
+    """Its wake-up is served by another scheduler before the first one commits."""
+    world.add(spec("d", task("a"), task("g", "a" if step == "decide" else "", queue="gpu")))
+    deciding, other = world.scheduler(), world.scheduler()
+    world.worker()
+    came = False
+
+    def come(name: str) -> None:
+        nonlocal came
+        if name == f"schedule.{step}.before_commit" and not came:
+            came = True
+            world.worker("gpu")
+            while other.run_once():
+                pass
+
+    if step == "decide":
+        deciding.run_once()
+        [above] = world.claim()
+        world.report(above, T.SUCCESS)
+    monkeypatch.setattr(faults, "point", come)
+    deciding.run_once()
+    assert came
+    world.check()
+    deciding.run_once()
+    [claimed] = world.claim(queue="gpu")
+    assert claimed.key.task_id == "g"
 
 
 def test_a_process_is_overdue_only_after_standing_still_before_our_eyes():

@@ -111,6 +111,8 @@ class _Admission:
 
     def serve(self, kind: Kind, name: str) -> bool:
         """Admit what is ready within a scope; False when its wake-up has to stay."""
+        if kind == "queue" and all(queue != name for _, queue in self._state.served):
+            return True  # whoever comes to serve it wakes it
         if kind == "pool":
             if self._lock_pools([name]):
                 return False

@@ -211,6 +211,8 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
     for change in ready:
         if change.task_id not in admitted:
             rows.named |= _gatekeepers(one, change.task_id, rows.state)
+            if change.expected is not TaskState.SCHEDULED:
+                rows.named |= _awaited(one, change.task_id, rows.state)
     if one.view.tasks and (one.limited_dag or one.graph.limits_tasks):
         rows.named.add(("dag", one.dag_id))  # what changed may have freed a place in the DAG
     rows.stopped += [
@@ -296,6 +298,16 @@ def _gatekeepers(one: DecidedRun, task_id: str, state: Gates) -> set[tuple[str, 
     if spec.pool not in state.unlimited:
         return {("pool", spec.pool)}
     return {("dag", one.dag_id)} if one.limited_dag or limits_itself(spec) else set()
+
+
+def _awaited(one: DecidedRun, task_id: str, state: Gates) -> set[tuple[str, str]]:
+    """A wake-up of the queue of a task that has become ready when no live worker served it.
+
+    One may have registered since the gates were read, and its own wake-up may be served before
+    others can see the task.
+    """
+    spec = one.graph.tasks[task_id]
+    return set() if (spec.executor, spec.queue) in state.served else {("queue", spec.queue)}
 
 
 def _admit_leftovers(
