@@ -58,7 +58,7 @@ BREAKS = [
     ),
     # Nobody is woken when a task of the previous run has ended.
     Break(
-        "engine/flow/roles/schedule/write.py",
+        "engine/flow/roles/schedule/decided.py",
         "        if not self.chained:\n            return []\n",
         "        if not self.chained or self.dag_id:\n            return []\n",
         test="test_a_skip_overtakes_or_waits_as_the_task_says",

@@ -14,9 +14,10 @@ from flow.decide import RunFacts, Shares, View, decide
 from flow.graph import DagSpec, Graph
 from flow.graph.plan import plan
 from flow.roles.schedule.backfilling import advance
+from flow.roles.schedule.decided import DecidedRun
 from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
-from flow.roles.schedule.write import DecidedRun, Written, write
+from flow.roles.schedule.write import Written, write
 from flow.states import RunState, RunType
 from flow.store import (
     dag_intervals,
