@@ -11,7 +11,8 @@ from typing import Final
 from flow.roles.hearing import Hearing
 from flow.roles.loop import Stop, keep_going, patience, wait
 from flow.roles.parse.imports import Imports
-from flow.roles.parse.parser import Memory, Parser
+from flow.roles.parse.memory import Memory
+from flow.roles.parse.parser import Parser
 from flow.roles.parse.settings import Settings
 from flow.roles.parse.succession import succeed
 from flow.roles.parse.watch import Watch
