@@ -10,8 +10,8 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from flow.decide.decision import Decision
 from flow.decide.reason import Code, Reason
-from flow.decide.run import Decision
 from flow.decide.view import View
 from flow.graph.index import Graph
 from flow.states import FINISHED, TaskState

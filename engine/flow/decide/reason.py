@@ -17,6 +17,10 @@ How a gate is added:
   `(candidate, what was counted) -> list[Reason]`, that `flow why` calls with the counts of the
   moment.
 
+A task or a run that has ended keeps its reason as a text for people. Where `flow why` has more to
+say than that, its code stands beside it in the column `reason_code`, written by whoever ended it:
+the text may be a user's own, so nothing is read from it.
+
 `refers_to` is written as in the audit: `dag/run/task`, `dag/run`, `dag`, or `pool:name`,
 `queue:name`.
 """

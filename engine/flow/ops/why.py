@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from flow.dates import looks_like_date, parse_date
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
-from flow.decide.endings import code_of
+from flow.decide.endings import by_hand
 from flow.decide.explain import causes
 from flow.decide.reason import Code, Reason
 from flow.decide.unmade import DagFacts, why_no_run, why_no_turn, why_stopped
@@ -221,9 +221,8 @@ def _why_run_ended(run: OpenRun) -> list[Reason]:
     reason = run.found.reason
     reasons = []
     if reason:
-        code = code_of(reason)
-        own = code if code in (Code.MARKED, Code.CANCELLED) else Code.ENDED
-        reasons.append(Reason(own, {"reason": reason}))
+        code = by_hand(run.found.reason_code) or Code.ENDED
+        reasons.append(Reason(code, {"reason": reason}))
     states = {row.task_id: TaskState(row.state) for row in run.rows if not row.map_path}
     leaves = run.graph.leaves
     counts = Counter(states.get(id, TaskState.NONE).value for id in leaves)

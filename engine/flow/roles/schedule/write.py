@@ -153,11 +153,19 @@ def _collect_tasks(
                 rows.renewed.append((one.run_key, spec))
             rows.moved.append(
                 MovedTask(
-                    one.run_key, change.task_id, change.expected, target, change.reason, waiting
+                    one.run_key,
+                    change.task_id,
+                    change.expected,
+                    target,
+                    change.reason,
+                    waiting,
+                    change.code,
                 )
             )
         else:
-            rows.new.append(NewTask(one.run_key, one.dag_id, spec, target, change.reason, waiting))
+            rows.new.append(
+                NewTask(one.run_key, one.dag_id, spec, target, change.reason, waiting, change.code)
+            )
     return queued
 
 
