@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
 from flow.decide.reason import Code, Fact, Reason
+from flow.signal_name import signal_name
 from flow.states import TaskState
 
 
@@ -94,8 +94,8 @@ def why_ended(task: TaskLife) -> list[Reason]:
 
 def _process(task: TaskLife) -> list[Reason]:
     if task.signal is not None:
-        facts: dict[str, Fact] = {"signal": task.signal, "name": _signal_name(task.signal)}
-        return [Reason(Code.SIGNAL, facts)]
+        name = signal_name(task.signal) or "unknown"
+        return [Reason(Code.SIGNAL, {"signal": task.signal, "name": name})]
     if task.exit_code:
         return [Reason(Code.EXIT_CODE, {"exit_code": task.exit_code})]
     return []
@@ -107,10 +107,3 @@ def _tries(task: TaskLife) -> dict[str, Fact]:
 
 def _reason(task: TaskLife) -> str:
     return task.reason or task.try_reason or "no reason was given"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"

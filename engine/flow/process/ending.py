@@ -6,7 +6,6 @@ which keeps it in memory.
 
 from __future__ import annotations
 
-import signal
 from enum import Enum
 from typing import Final, Protocol, assert_never
 
@@ -23,6 +22,7 @@ from flow.decide.reason import Code
 from flow.process.events import JobEnded
 from flow.process.memory import Shortage
 from flow.process.messages import Outcome
+from flow.signal_name import signal_name
 from flow.states import TaskState, TryState
 
 ZYGOTE_DIED: Final = "the worker's zygote died"
@@ -181,10 +181,7 @@ def _death(ended: JobEnded) -> str:
     if ended.error is not None:
         return ended.error
     if ended.signal is not None:
-        try:
-            name = signal.Signals(ended.signal).name
-        except ValueError:
-            name = f"signal {ended.signal}"
+        name = signal_name(ended.signal) or f"signal {ended.signal}"
         return _with_shortage(f"the process was killed by {name}", ended.shortage)
     return f"the process ended with exit code {ended.exit_code} and reported no result"
 

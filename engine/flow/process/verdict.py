@@ -18,6 +18,7 @@ from flow.graph.check import check
 from flow.process.events import JobEnded
 from flow.process.last_words import LastWords
 from flow.process.messages import Evaluated, Parsed
+from flow.signal_name import signal_name
 from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS, checked
 
@@ -158,12 +159,6 @@ def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
             "work from the top level of the file into tasks, or raise parse.timeout"
         )
     if ended.signal is not None:
-        return f"the import was ended by signal {ended.signal} ({_signal_name(ended.signal)})"
+        name = signal_name(ended.signal) or "unknown"
+        return f"the import was ended by signal {ended.signal} ({name})"
     return f"the import ended its process with exit code {ended.exit_code}, before it was done"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"
