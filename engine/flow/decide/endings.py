@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
-from flow.decide.reason import Code, Fact, Reason
+from flow.decide.reason import NO_REASON, Code, Fact, Reason
 from flow.signal_name import signal_name
 from flow.states import TaskState
 
@@ -106,4 +106,4 @@ def _tries(task: TaskLife) -> dict[str, Fact]:
 
 
 def _reason(task: TaskLife) -> str:
-    return task.reason or task.try_reason or "no reason was given"
+    return task.reason or task.try_reason or NO_REASON

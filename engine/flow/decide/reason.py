@@ -36,6 +36,9 @@ from typing import Final, NamedTuple
 Fact = str | int | float | datetime
 Facts = Mapping[str, Fact]
 
+NO_REASON: Final = "no reason was given"
+"""The text of a reason that nobody has written."""
+
 
 class Code(StrEnum):
     """What `flow why` can say. Programs rely on the values."""

@@ -52,7 +52,7 @@ def decide(graph: Graph, run: RunFacts, changed: Iterable[str] | None, view: Vie
 
 
 _AT_REST = FINISHED | {TaskState.NONE}
-_NO_REASON: tuple[None, None] = (None, None)
+_UNSAID: tuple[None, None] = (None, None)
 
 
 class _Step:
@@ -111,7 +111,7 @@ class _Step:
                 task_id,
                 self.view.facts(task_id).state,
                 state,
-                *self.reasons.get(task_id, _NO_REASON),
+                *self.reasons.get(task_id, _UNSAID),
             )
             for task_id, state in self.new.items()
         ]
