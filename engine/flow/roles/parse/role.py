@@ -6,6 +6,7 @@ import logging
 import os
 import selectors
 import socket
+from contextlib import closing
 from typing import Final
 
 from flow.roles.hearing import Hearing
@@ -47,8 +48,8 @@ def serve(
             if not registration.registered:
                 succeed(conn)
             marker = f"{_NAME}-{socket.gethostname()}-{os.getpid()}"
-            with Imports(
-                marker, settings.limits, settings.user, settings.keep, settings.timezone
+            with closing(
+                Imports(marker, settings.limits, settings.user, settings.keep, settings.timezone)
             ) as imports:
                 registration.keep(conn)
                 parser = Parser(settings, conn, imports, memory, registration)
@@ -62,7 +63,7 @@ def serve(
 
 
 def _serve(parser: Parser, settings: Settings, stop: Stop, manager: ServiceManager) -> None:
-    with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
+    with closing(Watch(settings.folders)) as watch, selectors.DefaultSelector() as selector:
         for source in (watch, stop, parser):
             selector.register(source, selectors.EVENT_READ)
         hearing = Hearing(settings.listen_dsn, (PARSE,), selector)
