@@ -10,6 +10,7 @@ import pytest
 
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
+from flow.graph.imported import ImportFailure
 from flow.ops import (
     cancelling,
     clearing,
@@ -31,7 +32,7 @@ from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import dag_files
 from flow.store.connect import transaction
-from flow.store.dag_files import Failure, ParsedFile
+from flow.store.dag_files import ParsedFile
 from flow.store.read import page
 from flow.store.read import runs as stored
 from flow.store.read.runs import Filter
@@ -275,7 +276,7 @@ def test_a_page_of_runs_leans_on_an_index(
 def test_import_errors_and_their_dags(world: World) -> None:
     world.define("sales")
     with transaction(world.conn, "test"):
-        failure = Failure("NameError: name 'x' is not defined", 7, "Traceback …\n  line 7")
+        failure = ImportFailure("NameError: name 'x' is not defined", 7, "Traceback …\n  line 7")
         dag_files.put(world.conn, ParsedFile("/dags/one.py", "c1"), failure)
     (error,) = dags.errors(world.deployment).rows
     assert (error.file, error.line, error.dags) == ("/dags/one.py", 7, ["sales"])

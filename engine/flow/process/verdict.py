@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from flow.errors import DuplicateId, FlowError
-from flow.graph import DagSpec, decode, encode, spec_hash
+from flow.graph import decode, encode, spec_hash
 from flow.graph.check import check
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.process.events import JobEnded
 from flow.process.last_words import LastWords
 from flow.process.messages import Evaluated, Parsed
@@ -38,30 +39,6 @@ class Limits(NamedTuple):
     """Seconds."""
     memory: int = 4 * 2**30
     """Bytes of data that each of its processes may have."""
-
-
-class ImportedDag(NamedTuple):
-    """A DAG as its file defines it, checked."""
-
-    spec: DagSpec
-    body: bytes
-    """Canonical JSON of `spec`."""
-    spec_hash: str
-    line: int
-    """Where the file makes it."""
-    schedule: str
-    """In words."""
-    evaluation: Evaluation | None = None
-    """What its timetable says of the intervals to come, where that is a class of the user's."""
-
-
-class ImportFailure(NamedTuple):
-    """Why a file does not define what it should."""
-
-    error: str
-    """One line."""
-    line: int | None = None
-    traceback: str | None = None
 
 
 def judge(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from flow.graph.imported import ImportFailure
 from flow.process.events import ChildMessage
 from flow.process.messages import GetVariable, Parsed
 from flow.process.pin import inside
@@ -29,7 +30,7 @@ from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
 from flow.store import dag_files, dag_intervals
 from flow.store.connect import Conn, transaction
-from flow.store.dag_files import Failure, KnownFile, ParsedFile
+from flow.store.dag_files import KnownFile, ParsedFile
 
 log = logging.getLogger(__name__)
 
@@ -321,7 +322,7 @@ class Parser:
         """Store what imports have found since the last time."""
         settled = self._storing.store()
         for found in settled.stored:
-            self._remember(found.file, failed=isinstance(found.result, Failure))
+            self._remember(found.file, failed=isinstance(found.result, ImportFailure))
         for path in settled.taken_over:
             log.warning("%s: another DAG processor has taken it over", path)
             self._memory.attempts.pop(path, None)
@@ -346,7 +347,7 @@ class Parser:
         self._queue.add(Waiting(path, again=True) for path in low & self._seen.files.keys())
 
     def _refuse_illegible(self, known: dict[str, KnownFile]) -> None:
-        failure = Failure("the name of this file is not UTF-8 text: rename it")
+        failure = ImportFailure("the name of this file is not UTF-8 text: rename it")
         for path in self._seen.illegible:
             if path not in known:
                 self._storing.refuse(path, failure)
