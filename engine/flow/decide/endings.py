@@ -51,6 +51,7 @@ _FAILURES: Final[Mapping[str | None, Code]] = {
 _BY_HAND: Final[Mapping[str | None, Code]] = {
     code.value: code for code in (Code.MARKED, Code.CANCELLED)
 }
+"""What stored codes say of an end, by their values; any other says nothing more than its text."""
 
 
 def by_hand(reason_code: str | None) -> Code | None:
