@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flow.process.pin import Pin
-from flow.roles.work import worker as module
+from flow.roles.work import slots
 from flow.roles.work.held import HeldTry, try_job
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
@@ -164,7 +164,7 @@ def turn(world: World, worker: Worker) -> list[str]:
 def test_a_success_is_stored_at_once_and_its_process_holds_the_slot_until_it_is_dead(
     world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "EXIT_PATIENCE", 3600.0)
+    monkeypatch.setattr(slots, "EXIT_PATIENCE", 3600.0)
     wait_until(lambda: "success" in turn(world, lingering), "the first end")
     for _ in range(3):
         assert turn(world, lingering) == ["success", "queued"]
@@ -176,7 +176,7 @@ def test_a_success_is_stored_at_once_and_its_process_holds_the_slot_until_it_is_
 def test_a_process_that_does_not_leave_as_it_said_is_killed(
     world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "EXIT_PATIENCE", 0.0)
+    monkeypatch.setattr(slots, "EXIT_PATIENCE", 0.0)
     wait_until(lambda: turn(world, lingering) == ["success"] * 2, "both ends")
     wait_until(lambda: turn(world, lingering) and lingering.has_room, "the second death")
     world.check()
