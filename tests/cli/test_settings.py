@@ -363,6 +363,47 @@ def test_an_unknown_deployment_is_an_error_with_the_nearest_name(place):
     )
 
 
+def make_folder(path: Path) -> str:
+    path.mkdir(parents=True)
+    return f"{path} is a folder"
+
+
+def make_pipe(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    return f"{path} is no ordinary file"
+
+
+def make_dangling_link(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to("nowhere.toml")
+    return f"{path} is a link to a file that is not there"
+
+
+@pytest.mark.parametrize("make", [make_folder, make_pipe, make_dangling_link])
+@pytest.mark.parametrize("where", ["nearest", "users", "machines", "named", "in the environment"])
+def test_what_has_the_name_of_a_settings_file_and_is_none_is_an_error(place, make, where):
+    if where == "nearest":
+        place.write("worker.slots = 1\n", "../flow.toml")  # is not read instead
+    path = {
+        "nearest": place.folder / "flow.toml",
+        "users": Path(place.environ["HOME"], ".config/flow/flow.toml"),
+        "machines": Path(configuration.MACHINE_FILE),
+    }.get(where, place.folder / "mine.toml")
+    message = make(path)
+    if where == "in the environment":
+        place.environ["FLOW_CONFIG"] = "mine.toml"
+    with pytest.raises(ConfigError) as caught:
+        place.load(file=Path("mine.toml") if where == "named" else None)
+    assert caught.value.message == message
+
+
+def test_a_link_to_a_settings_file_is_one(place):
+    place.write("worker.slots = 1\n", "other.toml")
+    (place.folder / "flow.toml").symlink_to("other.toml")
+    assert place.load().settings.worker.slots == 1
+
+
 def test_an_unreadable_file_is_an_error(place, monkeypatch):
     # Root, under which tests may run, can read every file, so the refusal is played.
     def refuse(path: Path, encoding: str) -> str:
