@@ -57,6 +57,16 @@ WRONG = {
         "Invalid value for '--limit': 2147483648 is a larger number than Flow can keep\n"
         "See: flow runs list --help\n"
     ),
+    ("work", "--queues", ""): (
+        "--queues '' has an empty name\n"
+        "write names with commas between them, such as --queues default,gpu; without --queues "
+        "the worker serves those of worker.queues\n"
+    ),
+    ("work", "--queues", "a, ,b"): (
+        "--queues 'a, ,b' has an empty name\n"
+        "write names with commas between them, such as --queues default,gpu; without --queues "
+        "the worker serves those of worker.queues\n"
+    ),
     ("config", "show", "-o", "yaml"): (
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
         "See: flow config show --help\n"

@@ -327,6 +327,7 @@ def test_a_mistake_names_file_key_and_remedy(place, text, message, hint):
         "worker.kill_grace = -1",
         "worker.queues = []",
         "worker.queues = [1]",
+        'worker.queues = ["a", " "]',
         'worker.task_user = ""',
         "dags.paused_at_creation = 1",
         "secrets.key_file = 5",
@@ -343,6 +344,17 @@ def test_a_mistake_names_file_key_and_remedy(place, text, message, hint):
 def test_illegal_values_are_refused(place, text):
     message, _ = place.mistake(text)
     assert re.fullmatch(rf"FILE: {text.partition(' ')[0]} must be .+, not .+", message)
+
+
+@pytest.mark.parametrize("queues", ["a,,b", ",", "a,"])
+def test_an_empty_name_in_a_list_is_refused(place, queues):
+    place.environ["FLOW_WORKER_QUEUES"] = queues
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.message == (
+        "FLOW_WORKER_QUEUES: worker.queues must be a list of texts, none of them empty, "
+        f"not {queues!r}"
+    )
 
 
 def test_a_file_that_is_no_toml_is_named_with_the_line(place):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from flow.errors import UsageError
 from flow_cli.invocation import invocation
 from flow_cli.pages import Command, examples, single
 
@@ -42,11 +43,11 @@ def work(
     from flow.version import VERSION
     from flow_cli.roles import listen_dsn, prepare, service_manager, task_user
 
+    named = None if queues is None else _names(queues)
     config = invocation(context).config
     stop = prepare("work")
     dsn = locate.dsn(config.settings)
     worker = config.settings.worker
-    names = tuple(name.strip() for name in queues.split(",") if name.strip()) if queues else ()
     serve(
         Settings(
             dsn=dsn,
@@ -61,7 +62,7 @@ def work(
             pins=config.settings.dags.code == "pinned",
             code_wait=worker.code_wait,
             slots=worker.slots if slots is None else slots,
-            queues=names or worker.queues,
+            queues=named or worker.queues,
             heartbeat=worker.heartbeat,
             lost_after=worker.lost_after,
             lease_ratio=worker.lease_ratio,
@@ -75,3 +76,15 @@ def work(
         once=once,
         manager=service_manager(),
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The queues of `--queues`, each once. Raises `UsageError` for an empty name."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise UsageError(
+            f"--queues {text!r} has an empty name",
+            "write names with commas between them, such as --queues default,gpu; without --queues "
+            "the worker serves those of worker.queues",
+        )
+    return tuple(dict.fromkeys(names))
