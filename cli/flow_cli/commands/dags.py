@@ -213,6 +213,8 @@ def warnings(
             "--slow", min=0.0, metavar="S", help="Seconds from which on an import is slow."
         ),
     ] = 1.0,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
     """List what importing DAG files warned of, and slow imports with the module to blame.
@@ -222,9 +224,9 @@ def warnings(
     from flow.ops import dag_warnings
 
     with opened(context) as deployment:
-        found = dag_warnings.warnings(deployment, file, slow)
-    rows = [row_of(one) for one in found]
-    Output(output).table(rows, WARNING_COLUMNS, "warnings", len(rows))
+        page = dag_warnings.page(deployment, file, slow, row_limit(limit, every))
+    rows = [row_of(one) for one in page.rows]
+    print_page(Output(output), page, rows, WARNING_COLUMNS, "warnings")
 
 
 @app.command(cls=Command, epilog=examples("flow dags versions sales"))
