@@ -293,6 +293,12 @@ def _read(setting: Setting, source: _Written) -> object:
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     worker = settings.worker
+    if worker.most_slots is not None and worker.most_slots < worker.slots:
+        raise ConfigError(
+            f"{origins['worker.most_slots']}: worker.most_slots ({worker.most_slots}) is less than"
+            f" worker.slots ({worker.slots})",
+            f"Set it to {worker.slots} or more, or leave it out.",
+        )
     least = HEARTBEATS_BEFORE_LOST * worker.heartbeat
     if worker.lost_after < least:
         key = "worker.lost_after" if origins["worker.lost_after"] != DEFAULT else "worker.heartbeat"

@@ -413,7 +413,10 @@ def test_roles_one_by_one(story: Story) -> None:
             lambda: len(deployment.ask("dags", "versions", "sales")) == 2, "the second version"
         )
     story.play("flow parse --once --timeout 20", "flow schedule --once")
-    with story.running("flow schedule", "schedule"), story.running("flow work --slots 8", "work"):
+    with (
+        story.running("flow schedule", "schedule"),
+        story.running("flow work --slots 4..16", "work"),
+    ):
         story.do("run", "sales", "--date", "2026-10-08", "--wait")
         story.play("flow run sales --date 2026-10-09 --wait")
         story.do("run", "sales", "--date", "2026-10-10", "--wait", code=1)

@@ -67,6 +67,16 @@ WRONG = {
         "write names with commas between them, such as --queues default,gpu; without --queues "
         "the worker serves those of worker.queues\n"
     ),
+    ("work", "--slots", "8..4"): (
+        "--slots 8..4 is no number of slots\n"
+        "write --slots 8, or --slots 4..16 for at least 4, and up to 16 while the host has CPU and "
+        "memory to spare\n"
+    ),
+    ("up", "--slots", "many"): (
+        "--slots many is no number of slots\n"
+        "write --slots 8, or --slots 4..16 for at least 4, and up to 16 while the host has CPU and "
+        "memory to spare\n"
+    ),
     ("config", "show", "-o", "yaml"): (
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
         "See: flow config show --help\n"

@@ -285,6 +285,11 @@ def test_durations(place, written, seconds):
             "Set worker.lost_after to 15 s or more, or make worker.heartbeat shorter.",
         ),
         (
+            "[worker]\nslots = 8\nmost_slots = 4",
+            "FILE: worker.most_slots (4) is less than worker.slots (8)",
+            "Set it to 8 or more, or leave it out.",
+        ),
+        (
             'dags.code = "newest"',
             'FILE: dags.code must be "latest" or "pinned", not \'newest\'',
             "Which code the tasks of a run use where the DAG does not say it:"

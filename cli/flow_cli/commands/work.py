@@ -9,19 +9,18 @@ import typer
 from flow.errors import UsageError
 from flow_cli.invocation import invocation
 from flow_cli.pages import Command, examples, single
+from flow_cli.slots import SlotsOption, read_slots
 
 app = single()
 
 
 @app.command(
-    cls=Command, epilog=examples("flow work --slots 8", "flow work --queues default,gpu --once")
+    cls=Command,
+    epilog=examples("flow work --slots 4..16", "flow work --queues default,gpu --once"),
 )
 def work(
     context: typer.Context,
-    slots: Annotated[
-        int | None,
-        typer.Option("--slots", min=0, metavar="N", help="Tries at once; 0 claims nothing."),
-    ] = None,
+    slots: SlotsOption = None,
     queues: Annotated[
         str | None, typer.Option("--queues", metavar="A,B", help="Queues to serve.")
     ] = None,
@@ -44,6 +43,7 @@ def work(
     from flow_cli.roles import listen_dsn, prepare, service_manager, task_user
 
     named = None if queues is None else _names(queues)
+    asked = None if slots is None else read_slots(slots)
     config = invocation(context).config
     stop = prepare("work")
     dsn = locate.dsn(config.settings)
@@ -61,7 +61,8 @@ def work(
             xcom_limit=worker.xcom_limit,
             pins=config.settings.dags.code == "pinned",
             code_wait=worker.code_wait,
-            slots=worker.slots if slots is None else slots,
+            slots=asked.least if asked else worker.slots,
+            most_slots=asked.most if asked else worker.most_slots,
             queues=named or worker.queues,
             heartbeat=worker.heartbeat,
             lost_after=worker.lost_after,

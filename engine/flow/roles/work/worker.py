@@ -39,11 +39,19 @@ from flow.process.host import Host
 from flow.process.messages import CodeFound, StillCounts
 from flow.roles.losses import free, release_callbacks
 from flow.roles.work import kept, marker
-from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
+from flow.roles.work.held import (
+    HeldCallback,
+    HeldTry,
+    callback_job,
+    note_processes,
+    standing,
+    try_job,
+)
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, EXIT_PATIENCE, memory_allows
 from flow.roles.work.outbox import Outbox
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
+from flow.roles.work.slots import Slots
 from flow.roles.work.succession import succeed
 from flow.store import callbacks, processes, stopping, tries, wakeups
 from flow.store.callbacks import ClaimedCallback
@@ -75,6 +83,7 @@ class Worker:
             keep=lambda: server.pids,
             group=self._group,
         )
+        self._slots = Slots(settings.slots, settings.most, settings.min_free_memory)
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -124,7 +133,7 @@ class Worker:
                     self._lose(job_id)
                 self.host.restart()
             case ZygoteReady():
-                log.info("ready: %d slots", self.settings.slots)
+                log.info("ready: %s", self._slots)
 
     def _end(self, ended: JobEnded) -> None:
         held = self._held.pop(ended.job_id)
@@ -186,12 +195,12 @@ class Worker:
     @property
     def has_room(self) -> bool:
         """Whether a slot is free and something may be taken."""
-        return not self.draining and self._free_slots > 0
+        return not self.draining and self._used < self._slots.now
 
     @property
-    def _free_slots(self) -> int:
+    def _used(self) -> int:
         """A process holds its slot until it is dead, so that there are never more than slots."""
-        return self.settings.slots - len(self._held) - len(self._leaving)
+        return len(self._held) + len(self._leaving)
 
     def look_for_stale(self) -> None:
         """Beat now: somebody says that a claim no longer counts."""
@@ -205,9 +214,8 @@ class Worker:
     def describe(self) -> str:
         """What it does, in one line with figures."""
         word = "draining" if self.draining else "working"
-        used = len(self._held) + len(self._leaving)
         owed = len(self._outbox.claims)
-        return f"{word}: {used} of {self.settings.slots} slots in use, {owed} results to report"
+        return f"{word}: {self._used} of {self._slots} in use, {owed} results to report"
 
     @property
     def idle(self) -> bool:
@@ -248,7 +256,7 @@ class Worker:
                 lost_after=self.settings.lost_after,
                 executor=self.settings.executor,
                 queues=self.settings.queues,
-                slots=self.settings.slots,
+                slots=self._slots.now,
             )
             wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
             self.marker.take(self.process_id)
@@ -263,9 +271,10 @@ class Worker:
         if self.process_id is None:
             self.register(conn)
         holding = self._tries()
+        self._slots.adapt(self._used, wanting=self.backlog)
         with transaction(conn, "work.heartbeat", durable=False):
             assert self.process_id is not None  # registered above
-            alive = processes.heartbeat(conn, self.process_id)
+            alive = processes.heartbeat(conn, self.process_id, self._slots.now)
             counting = tries.held(conn, self.process_id)
             stopped = stopping.of_worker(conn, self.process_id)
             taken = callbacks.held(conn, self.process_id)
@@ -279,7 +288,7 @@ class Worker:
             if cause is not None:
                 self._stop(job_id, held, cause)
         self._let_go(conn, counting.keys() | stopped, taken)
-        self._note_processes(conn, [held for held in holding.values() if not held.noted])
+        note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
@@ -313,15 +322,6 @@ class Worker:
         self.process_id = None
         self._beat_at = time.monotonic()
 
-    def _note_processes(self, conn: Conn, held: list[HeldTry]) -> None:
-        """Write process id and log of tries that have been running for a heartbeat."""
-        running = [(one.task.key, one.pid, one.log) for one in held if one.pid is not None]
-        if running:
-            with transaction(conn, "work.note"):
-                tries.started(conn, running)
-            for one in held:
-                one.noted = one.pid is not None
-
     def _answer(self, conn: Conn) -> None:
         """Answer what the children asked."""
         while self._questions:
@@ -345,7 +345,7 @@ class Worker:
             "queues": self.settings.queues,
         }
         pins = self.settings.pins
-        limit = min(self._free_slots, AT_ONCE)
+        limit = min(self._slots.now - self._used, AT_ONCE)
         now = time.monotonic()
         waiting = []
         with transaction(conn, "work.claim"):
