@@ -342,14 +342,18 @@ def test_a_renamed_file_keeps_its_dags(deployment: Deployment) -> None:
 @pytest.mark.usefixtures("parsed")
 def test_a_deleted_dag_is_a_new_one_when_it_comes_back(deployment: Deployment) -> None:
     delete = ("dags", "delete", "my_dag", "--yes")
+    runs = [one["run_id"] for one in deployment.ask("runs", "list", "my_dag", "--all")]
+    for run_id in runs:
+        assert deployment.wait_for_run("my_dag", run_id)["state"] == "success"
     refused = deployment.flow(*delete)
     assert refused.code == 4
-    assert path(deployment, "moved") in refused.err
-    assert len(deployment.ask("runs", "list", "my_dag", "--all")) == RUNS + 1
-    (deployment.dags / "moved.py").unlink()
+    assert path(deployment, owner(deployment, "my_dag")) in refused.err
+    assert len(deployment.ask("runs", "list", "my_dag", "--all")) == len(runs) >= RUNS
+    for name in (FIRST, SECOND, "moved"):
+        (deployment.dags / f"{name}.py").unlink(missing_ok=True)
     deployment.parse()
     deleted = deployment.ask(*delete)
-    assert (deleted["runs"], deleted["begins_anew"]) == ({"success": RUNS + 1}, False)
+    assert (deleted["runs"], deleted["begins_anew"]) == ({"success": len(runs)}, False)
     assert deployment.flow("dags", "show", "my_dag").code == 3
     left = "select count(*) from task_history where dag_id = 'my_dag'"
     assert deployment.flow("db", "shell", "-c", f"copy ({left}) to stdout").out == "0\n"
