@@ -26,7 +26,7 @@ SPARE_CPU: Final = 0.2
 SHORT_CPU: Final = 0.05
 SPARE_MEMORY: Final = 0.1
 SHORT_LOOKS: Final = 2
-PAUSE: Final = 5.0
+PAUSE: Final = 2.5
 """Seconds between two looks at least: the share of idle CPU time is that since the last one."""
 
 
