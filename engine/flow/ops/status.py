@@ -25,13 +25,14 @@ LONG_SNAPSHOT: Final = 3_600.0
 
 
 class RoleStatus(NamedTuple):
-    """A process of the deployment. Healthy: its heartbeats come."""
+    """A process of the deployment; a worker has so many slots. Healthy: its heartbeats come."""
 
     role: str
     host: str
     pid: int
     started_at: datetime
     heartbeat_age_s: float
+    slots: int | None
     healthy: bool
 
 

@@ -222,11 +222,15 @@ def test_status_says_what_is_wrong_and_exits_1(world: World, flow):
         *("roles", "queue", "wakeups", "pools", "database", "problems", "warnings")
     ]
     (role,) = status["roles"]
-    assert list(role) == ["role", "host", "pid", "started_at", "heartbeat_age_s", "healthy"]
+    assert list(role) == [
+        *("role", "host", "pid", "started_at", "heartbeat_age_s", "slots", "healthy")
+    ]
+    assert (role["role"], role["slots"]) == ("work", 16)
     assert list(status["queue"]) == ["queued", "scheduled", "oldest_queued_s"]
     assert list(status["wakeups"]) == ["due", "oldest_s"]
     assert list(status["database"]) == ["version", "migrated", "size_bytes"]
     for_people = flow("status")
+    assert for_people.out.splitlines()[1].endswith("  healthy  16 slots")
     assert for_people.err == "".join(f"{problem}\n" for problem in status["problems"])
     world.conn.execute(
         """insert into process (role, host, pid, version, lost_after)

@@ -16,6 +16,8 @@ class Role(NamedTuple):
     pid: int
     started_at: datetime
     heartbeat_age_s: float
+    slots: int | None
+    """How many a worker has now; None: it is none."""
 
 
 class Process(NamedTuple):
@@ -87,7 +89,8 @@ class GivenUp(NamedTuple):
 # Index process_alive.
 _ROLES = """
 select role, host, pid, started_at,
-  extract(epoch from clock_timestamp() - heartbeat_at)::float8
+  extract(epoch from clock_timestamp() - heartbeat_at)::float8,
+  case when role = 'work' then slots end
 from process where ended_at is null order by role, host, pid
 """
 
