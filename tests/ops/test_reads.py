@@ -120,7 +120,7 @@ def test_a_running_task_names_its_worker_and_a_finished_one_its_try(world: World
     (made,) = tasks.tries(world.deployment, "sales", "latest", "load").tries
     assert (made.state, made.worker, made.pid, made.exit_code) == ("success", address, 4242, 0)
     assert (made.peak_rss_bytes, made.cpu_s, made.log) == (1_000_000, 0.5, "/logs/load")
-    (xcom,) = xcoms.list_(world.deployment, "sales", "latest")
+    (xcom,) = xcoms.page(world.deployment, "sales", "latest").rows
     assert (xcom.task_id, xcom.key, xcom.value) == ("load", "return_value", '"ok"')
     with pytest.raises(NotFound) as caught:
         xcoms.get(world.deployment, "sales", "latest", "load", "rows")
@@ -298,7 +298,7 @@ def test_warnings_name_the_module_that_makes_an_import_slow(world: World) -> Non
         ):
             file = ParsedFile(path, "c1", seconds=seconds, imports=imports, warnings=["two.py:1"])
             dag_files.put(world.conn, file, None)
-    found = [(one.file, one.warning) for one in dag_warnings.warnings(world.deployment)]
+    found = [(one.file, one.warning) for one in dag_warnings.page(world.deployment).rows]
     assert found == [
         (
             "/dags/one.py",
@@ -313,7 +313,9 @@ def test_warnings_name_the_module_that_makes_an_import_slow(world: World) -> Non
         ("/dags/own.py", "two.py:1"),
         ("/dags/two.py", "two.py:1"),
     ]
-    (only,) = dag_warnings.warnings(world.deployment, Path("one.py"), slow=5.0)
+    first = dag_warnings.page(world.deployment, limit=2)
+    assert ([one.file for one in first.rows], first.total.counted) == (["/dags/one.py"] * 2, 5)
+    (only,) = dag_warnings.page(world.deployment, Path("one.py"), slow=5.0).rows
     assert only.warning == "two.py:1"
 
 

@@ -137,7 +137,8 @@ TEXTS: Final[dict[Code, str]] = {
     Code.AWAITING_INPUT: "it waits for somebody's answer",
     Code.RESTARTING: "it was cleared and runs again once its process on {worker} is dead",
     Code.PAST_UNFINISHED: "the previous run has not got there: {task} of {run} is {state}",
-    Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}",
+    Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}; it goes on after "
+    "flow clear {dag} {run} --only-failed, or flow tasks mark {dag} {run} {task} success",
     Code.PAST_MISSING: "the previous run {run} does not have {task}, and "
     "ignore_first_depends_on_past is False",
     Code.DAGRUN_TIMEOUT: "dagrun_timeout: the run was not over after {seconds:g} s",

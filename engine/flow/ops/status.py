@@ -26,13 +26,14 @@ LONG_SNAPSHOT: Final = 3_600.0
 
 
 class RoleStatus(NamedTuple):
-    """A process of the deployment. Healthy: its heartbeats come."""
+    """A process of the deployment; a worker has so many slots. Healthy: its heartbeats come."""
 
     role: str
     host: str
     pid: int
     started_at: datetime
     heartbeat_age_s: float
+    slots: int | None
     healthy: bool
 
 
@@ -112,6 +113,7 @@ def _role(one: ProcessStatus) -> RoleStatus:
         process.pid,
         process.started_at,
         process.heartbeat_age_s,
+        process.slots if process.role == "work" else None,
         one.healthy,
     )
 

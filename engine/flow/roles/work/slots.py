@@ -1,199 +1,93 @@
-"""The slots of a worker: what has a process here, from its order to the death of the process."""
+"""How many tries a worker runs at once: a fixed number, or as many as its host can spare.
+
+One with a range begins with the least, and looks at the host with its heartbeats:
+
+- It has half as many more, at least one, when all are used, more may be queued, and the host has at
+  least `SPARE_CPU` of its CPU time idle, and `SPARE_MEMORY` of its memory beyond what has to be
+  free.
+- It has a quarter fewer than are used, at least one, when twice in a row the host had less than
+  `SHORT_CPU` of its CPU time idle, or less memory than has to be free. No try is ended for that:
+  until enough of them have ended by themselves, nothing is claimed.
+- It begins with the least again once it uses fewer than that.
+
+Between both thresholds nothing changes, so that the number does not swing. CPU and memory are those
+of the whole host, whoever uses them, also when the worker stands in a container or control group
+with less.
+"""
 
 from __future__ import annotations
 
-import logging
-import math
 import time
+from typing import Final, NamedTuple
 
-from flow.decide import lost, orphaned_callback
-from flow.errors import ProtocolError
-from flow.process.ending import (
-    CUT_SHORT,
-    ZYGOTE_DIED,
-    StopCause,
-    ending,
-    needs_callback,
-    unstartable,
-)
-from flow.process.events import (
-    ChildMessage,
-    Event,
-    JobEnded,
-    JobGone,
-    JobStarted,
-    ZygoteDied,
-    ZygoteReady,
-)
-from flow.process.host import Host
-from flow.process.messages import CodeFound, StillCounts
-from flow.roles.work.held import HeldCallback, HeldTry, callback_job, standing, try_job
-from flow.roles.work.limits import EXIT_PATIENCE
-from flow.roles.work.outbox import Outbox
-from flow.roles.work.settings import Settings
-from flow.store.callbacks import ClaimedCallback
-from flow.store.tries import Claimed
+import psutil
 
-log = logging.getLogger(__name__)
+SPARE_CPU: Final = 0.2
+SHORT_CPU: Final = 0.05
+SPARE_MEMORY: Final = 0.1
+SHORT_LOOKS: Final = 2
+PAUSE: Final = 2.5
+"""Seconds between two looks at least: the share of idle CPU time is that since the last one."""
+
+
+class Host(NamedTuple):
+    """What a host has left, each as a share from 0 to 1."""
+
+    idle_cpu: float
+    free_memory: float
+
+
+def look() -> Host:
+    """The host as it is now; its CPU since the last look."""
+    memory = psutil.virtual_memory()
+    return Host(1.0 - psutil.cpu_percent(None) / 100.0, memory.available / memory.total)
 
 
 class Slots:
-    """Needs no database: what there is to report goes to the outbox, and what children ask waits
-    in `questions`. Times are seconds of CLOCK_MONOTONIC."""
+    """The slots of one worker, `now` of them. `min_free_memory` is a share of the host's."""
 
-    def __init__(self, settings: Settings, host: Host, outbox: Outbox) -> None:
-        self.questions: list[ChildMessage] = []
-        self._settings = settings
-        self._host = host
-        self._outbox = outbox
-        self._held: dict[int, HeldTry | HeldCallback] = {}
-        self._leaving: dict[int, float] = {}
-        """Jobs that are over and whose processes may not be dead yet: when these are killed."""
+    def __init__(self, least: int, most: int, min_free_memory: float) -> None:
+        self.least = least
+        self.most = most
+        self.now = least
+        self._min_free_memory = min_free_memory
+        self._short = 0
+        """For how many looks in a row the host has been short of something."""
+        self._look_at = time.monotonic() + PAUSE
+        if self.elastic:
+            look()  # from now on CPU time is counted
 
-    @property
-    def used(self) -> int:
-        """A process holds its slot until it is dead, so that there are never more than slots."""
-        return len(self._held) + len(self._leaving)
-
-    @property
-    def free(self) -> int:
-        """How many processes more there may be."""
-        return self._settings.slots - self.used
+    def __str__(self) -> str:
+        return f"{self.now} slots" + (f" ({self.least} to {self.most})" if self.elastic else "")
 
     @property
-    def running(self) -> bool:
-        """Whether any process of a try or callback is left."""
-        return bool(self._held)
+    def elastic(self) -> bool:
+        """Whether there may be more or fewer."""
+        return self.least < self.most
 
-    @property
-    def tries(self) -> dict[int, HeldTry]:
-        """The tries that are held, by job."""
-        return {job_id: held for job_id, held in self._held.items() if isinstance(held, HeldTry)}
+    def adapt(self, used: int, *, wanting: bool) -> None:
+        """Look at the host, when it is time, and have as many slots as it can spare.
 
-    @property
-    def callback_ids(self) -> set[int]:
-        """The callbacks that are held."""
-        return {
-            held.callback.callback_id
-            for held in self._held.values()
-            if isinstance(held, HeldCallback)
-        }
+        `wanting`: more may be queued than was taken.
+        """
+        if self.elastic and time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + PAUSE
+            self.settle(used, look(), wanting=wanting)
 
-    def claimed(self, job_id: int) -> Claimed | ClaimedCallback | None:
-        """What a job was claimed for; None: it is over."""
-        held = self._held.get(job_id)
-        if held is None:
-            return None
-        return held.task if isinstance(held, HeldTry) else held.callback
-
-    def due_at(self) -> float:
-        """When something here is due by itself."""
-        due = [h.deadline for h in self._held.values() if isinstance(h, HeldTry) and h.deadline]
-        return min([*due, *self._leaving.values()], default=math.inf)
-
-    # ── processes begin ──────────────────────────────────────────────────────────────────────────
-
-    def start(self, task: Claimed) -> None:
-        """Give a claimed task a process. Whatever comes of it, its claim is held or reported."""
-        job = try_job(task, self._settings)
-        held = HeldTry(task, job.log)
-        try:
-            self._held[self._host.start(job)] = held
-        except (ProtocolError, OSError) as error:
-            if isinstance(error, ProtocolError):  # its run's conf is larger than a message may be
-                found = unstartable(task, error.message)
-            else:
-                found = lost(task, f"the worker could not start it: {error}")
-            self._outbox.ended(held, found, orphaned_callback(found.state))
-
-    def start_callback(self, callback: ClaimedCallback) -> None:
-        """Give a callback a process; the next heartbeat frees one that could not get it."""
-        job = callback_job(callback, self._settings)
-        try:
-            self._held[self._host.start(job)] = HeldCallback(callback, job.log)
-        except ProtocolError as error:
-            log.error("callback %d cannot run: %s", callback.callback_id, error.message)
-            self._outbox.callback_over(callback.callback_id)
-        except OSError as error:
-            log.warning("callback %d could not be started: %s", callback.callback_id, error)
-
-    # ── what the zygote and the children say ─────────────────────────────────────────────────────
-
-    def hear(self, event: Event) -> None:
-        """Take note of it."""
-        match event:
-            case JobStarted(job_id, pid):
-                held = self._held.get(job_id)
-                if isinstance(held, HeldTry):
-                    held.started(pid, time.monotonic(), self._settings.code_wait)
-            case ChildMessage(job_id, CodeFound()):
-                held = self._held.get(job_id)
-                if isinstance(held, HeldTry):
-                    held.found_code(time.monotonic())
-            case ChildMessage(job_id, StillCounts(failed=failed)):
-                self._host.reply(job_id, standing(self._held.get(job_id), failed=failed))
-            case ChildMessage():
-                self.questions.append(event)
-            case JobEnded():
-                self._end(event)
-            case JobGone(job_id):
-                del self._leaving[job_id]
-            case ZygoteDied(job_ids):
-                log.error("the zygote died (%s); starting another", event.how)
-                for job_id in job_ids:
-                    self._lose(job_id)
-                self._host.restart()
-            case ZygoteReady():
-                log.info("ready: %d slots", self._settings.slots)
-
-    def _end(self, ended: JobEnded) -> None:
-        held = self._held.pop(ended.job_id)
-        if ended.leaving:
-            self._leaving[ended.job_id] = time.monotonic() + EXIT_PATIENCE
-        if isinstance(held, HeldCallback):
-            # One that was cut short is another worker's from the next heartbeat on, or our end.
-            if ended.killed not in CUT_SHORT:
-                self._outbox.callback_over(held.callback.callback_id)
-            return
-        found = ending(held.task, ended, held.cause, held.stop_reason)
-        if found is not None:
-            self._outbox.ended(held, found, needs_callback(found.state, ended))
-        else:
-            self._outbox.dead(held.task.key)
-
-    def _lose(self, job_id: int) -> None:
-        held = self._held.pop(job_id)
-        if isinstance(held, HeldCallback):
-            return
-        if held.cause is StopCause.STALE:
-            self._outbox.dead(held.task.key)
-            return
-        found = lost(held.task, ZYGOTE_DIED)
-        self._outbox.ended(held, found, orphaned_callback(found.state))
-
-    # ── processes end ────────────────────────────────────────────────────────────────────────────
-
-    def enforce(self) -> None:
-        """End tries that have run longer than they may, and what does not leave as it said."""
-        now = time.monotonic()
-        for job_id, deadline in self._leaving.items():
-            if deadline <= now:
-                self._leaving[job_id] = math.inf
-                self._host.stop(job_id, 0.0)
-        for job_id, held in self._held.items():
-            if isinstance(held, HeldTry) and held.deadline is not None and held.deadline <= now:
-                held.deadline = None
-                self.stop(job_id, held, StopCause.TIMEOUT, self._settings.kill_grace)
-
-    def stop_all(self, cause: StopCause, grace: float) -> None:
-        """End everything that runs; what is told to stop dies at the latest after `grace` s."""
-        for job_id, held in self._held.items():
-            if isinstance(held, HeldTry):
-                self.stop(job_id, held, cause, grace)
-            else:
-                self._host.stop(job_id, grace)
-
-    def stop(self, job_id: int, held: HeldTry, cause: StopCause, grace: float) -> None:
-        """End one try, for the first cause that there was."""
-        held.cause = held.cause or cause
-        self._host.stop(job_id, grace)
+    def settle(self, used: int, host: Host, *, wanting: bool) -> None:
+        """Have as many slots as fit what was seen of the host."""
+        least_memory = self._min_free_memory
+        is_short = host.idle_cpu < SHORT_CPU or host.free_memory < least_memory
+        self._short = self._short + 1 if is_short else 0
+        if used < self.least:
+            self.now = self.least
+        elif self._short >= SHORT_LOOKS:
+            running = min(self.now, used)
+            self.now = max(self.least, running - max(1, running // 4))
+        elif (
+            wanting
+            and used >= self.now
+            and host.idle_cpu >= SPARE_CPU
+            and host.free_memory >= least_memory + SPARE_MEMORY
+        ):
+            self.now = min(self.most, self.now + max(1, self.now // 2))

@@ -1,4 +1,4 @@
-"""One worker: each thing it does with the store, for what has a process in its slots.
+"""One worker: each thing it does with the store, for the jobs that it has.
 
 It has one connection for all it writes and lives in one thread. While the database is away the
 tries go on: their results wait here, their questions wait for an answer, and the lease that only a
@@ -16,10 +16,12 @@ from flow.embedded import Server
 from flow.process import alarm
 from flow.process.cgroup import WorkerGroup
 from flow.process.ending import StopCause
+from flow.process.events import ZygoteReady
 from flow.process.host import Host
 from flow.roles.losses import free, release_callbacks
 from flow.roles.work import kept, marker
-from flow.roles.work.held import HeldTry
+from flow.roles.work.held import note_processes
+from flow.roles.work.jobs import Jobs
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, memory_allows
 from flow.roles.work.outbox import Outbox
 from flow.roles.work.requests import answer
@@ -60,7 +62,8 @@ class Worker:
         self.backlog = True
         """Whether more is queued than was taken, as far as one knows."""
         self._outbox = Outbox(self.notifier)
-        self._slots = Slots(settings, self.host, self._outbox)
+        self._slots = Slots(settings.slots, settings.most, settings.min_free_memory)
+        self._jobs = Jobs(settings, self.host, self._outbox)
         self._beat_at = 0.0
         self._callbacks_at = 0.0
 
@@ -75,24 +78,27 @@ class Worker:
     def listen(self) -> None:
         """Take note of what the zygote and the children say."""
         for event in self.host.events():
-            self._slots.hear(event)
+            if isinstance(event, ZygoteReady):
+                log.info("ready: %s", self._slots)
+            else:
+                self._jobs.hear(event)
 
     def enforce(self) -> None:
         """End tries that have run longer than they may, and what does not leave as it said."""
-        self._slots.enforce()
+        self._jobs.enforce()
 
     def stop_all(self, grace: float) -> None:
         """End everything that runs, because this worker ends."""
-        self._slots.stop_all(StopCause.DRAIN, grace)
+        self._jobs.stop_all(StopCause.DRAIN, grace)
 
     def wait_for(self) -> float:
         """Seconds until something here is due by itself."""
-        return max(0.0, min(self._beat_at, self._slots.due_at()) - time.monotonic())
+        return max(0.0, min(self._beat_at, self._jobs.due_at()) - time.monotonic())
 
     @property
     def has_room(self) -> bool:
         """Whether a slot is free and something may be taken."""
-        return not self.draining and self._slots.free > 0
+        return not self.draining and self._jobs.used < self._slots.now
 
     def look_for_stale(self) -> None:
         """Beat now: somebody says that a claim no longer counts."""
@@ -101,13 +107,13 @@ class Worker:
     @property
     def running(self) -> bool:
         """Whether any process of a try or callback is left."""
-        return self._slots.running
+        return self._jobs.running
 
     def describe(self) -> str:
         """What it does, in one line with figures."""
         word = "draining" if self.draining else "working"
-        used, owed = self._slots.used, len(self._outbox.claims)
-        return f"{word}: {used} of {self.settings.slots} slots in use, {owed} results to report"
+        used, owed = self._jobs.used, len(self._outbox.claims)
+        return f"{word}: {used} of {self._slots} in use, {owed} results to report"
 
     @property
     def idle(self) -> bool:
@@ -148,7 +154,7 @@ class Worker:
                 lost_after=self.settings.lost_after,
                 executor=self.settings.executor,
                 queues=self.settings.queues,
-                slots=self.settings.slots,
+                slots=self._slots.now,
             )
             wakeups.wake_named(conn, [("queue", queue) for queue in self.settings.queues])
             self.marker.take(self.process_id)
@@ -162,10 +168,11 @@ class Worker:
         self._beat_at = time.monotonic() + self.settings.heartbeat
         if self.process_id is None:
             self.register(conn)
-        holding = self._slots.tries
+        holding = self._jobs.tries
+        self._slots.adapt(self._jobs.used, wanting=self.backlog)
         with transaction(conn, "work.heartbeat", durable=False):
             assert self.process_id is not None  # registered above
-            alive = processes.heartbeat(conn, self.process_id)
+            alive = processes.heartbeat(conn, self.process_id, self._slots.now)
             counting = tries.held(conn, self.process_id)
             stopped = stopping.of_worker(conn, self.process_id)
             taken = callbacks.held(conn, self.process_id)
@@ -177,14 +184,14 @@ class Worker:
         for job_id, held in holding.items():
             cause = held.told(counting.get(held.task.key))
             if cause is not None:
-                self._slots.stop(job_id, held, cause, self.settings.kill_grace)
+                self._jobs.stop(job_id, held, cause, self.settings.kill_grace)
         self._let_go(conn, counting.keys() | stopped, taken)
-        self._note_processes(conn, [held for held in holding.values() if not held.noted])
+        note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
-        held = {one.task.key for one in self._slots.tries.values()} | self._outbox.claims
-        running = self._slots.callback_ids | self._outbox.callback_ids
+        held = {one.task.key for one in self._jobs.tries.values()} | self._outbox.claims
+        running = self._jobs.callback_ids | self._outbox.callback_ids
         if claims <= held and callback_ids <= running:
             return
         assert self.process_id is not None  # it has just beaten
@@ -202,26 +209,17 @@ class Worker:
     def _on_lost(self) -> None:
         """We were taken for lost: nothing we hold counts any more, and another may have it."""
         log.error("worker %s was declared lost; ending all its tries", self.process_id)
-        self._slots.stop_all(StopCause.STALE, 0.0)
+        self._jobs.stop_all(StopCause.STALE, 0.0)
         self._outbox.clear()
         self.process_id = None
         self._beat_at = time.monotonic()
 
-    def _note_processes(self, conn: Conn, held: list[HeldTry]) -> None:
-        """Write process id and log of tries that have been running for a heartbeat."""
-        running = [(one.task.key, one.pid, one.log) for one in held if one.pid is not None]
-        if running:
-            with transaction(conn, "work.note"):
-                tries.started(conn, running)
-            for one in held:
-                one.noted = one.pid is not None
-
     def _answer(self, conn: Conn) -> None:
         """Answer what the children asked."""
-        questions = self._slots.questions
+        questions = self._jobs.questions
         while questions:
             question = questions[0]
-            claimed = self._slots.claimed(question.job_id)
+            claimed = self._jobs.claimed(question.job_id)
             if claimed is not None:
                 reply = answer(conn, claimed, question.message, self.settings.key_file)
                 self.host.reply(question.job_id, reply)
@@ -239,7 +237,7 @@ class Worker:
             "queues": self.settings.queues,
         }
         pins = self.settings.pins
-        limit = min(self._slots.free, AT_ONCE)
+        limit = min(self._slots.now - self._jobs.used, AT_ONCE)
         now = time.monotonic()
         waiting = []
         with transaction(conn, "work.claim"):
@@ -249,9 +247,9 @@ class Worker:
                 waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
         self.backlog = len(taken) == limit or len(waiting) == limit
         for task in taken:
-            self._slots.start(task)
+            self._jobs.start(task)
         for callback in waiting:
-            self._slots.start_callback(callback)
+            self._jobs.start_callback(callback)
 
     def retire(self, conn: Conn) -> None:
         """Close our row; the last thing a worker does, when it holds nothing that it knows of."""
