@@ -466,7 +466,7 @@ complete -c flow -n "__flow_at 'flow vars list'" -s o -l output -x -a 'text json
 complete -c flow -n "__flow_at 'flow vars list'" -s h -l help -d 'Show this message and exit.'
 complete -c flow -n "__flow_at 'flow vars get'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow vars get'" -s h -l help -d 'Show this message and exit.'
-complete -c flow -n "__flow_at 'flow vars set'" -l from-file -r -F -d 'Take the text from a file; - is stdin.'
+complete -c flow -n "__flow_at 'flow vars set'" -l from-file -r -F -d 'The same as @FILE; - is stdin.'
 complete -c flow -n "__flow_at 'flow vars set'" -l description -x -d 'What it is for.'
 complete -c flow -n "__flow_at 'flow vars set'" -s o -l output -x -a 'text json jsonl' -d 'Form of the result: text for people, one JSON document, or one JSON object a line.'
 complete -c flow -n "__flow_at 'flow vars set'" -s h -l help -d 'Show this message and exit.'
