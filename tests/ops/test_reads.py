@@ -423,3 +423,33 @@ def test_status_names_a_queue_that_nobody_serves(world: World) -> None:
     world.schedule()
     problems = status.show(world.deployment).problems
     assert "tasks wait for queue gpu (executor local), which no live worker serves" in problems
+
+
+def test_status_names_a_pool_that_tasks_wait_for_in_vain(world: World) -> None:
+    for pool, slots in (("small", 1), ("closed", 0), ("full", 1)):
+        pools.set_(world.deployment, pool, slots)
+    needs = (("lost", 1), ("small", 2), ("closed", 1), ("full", 1))
+    world.define(
+        "sales",
+        [TaskSpec(task_id=n, operator="X", pool=n, pool_slots=slots) for n, slots in needs]
+        + [TaskSpec(task_id="more", operator="X", pool="full")],
+    )
+    run(world)
+    world.schedule()
+    found = status.show(world.deployment)
+    assert [one for one in found.problems if "pool" in one] == [
+        "tasks wait for pool lost, which does not exist; make it: flow pools set lost N",
+        "a task needs 2 slots of pool small, which has 1; make it larger: flow pools set small 2",
+    ]
+    assert found.warnings == [
+        "tasks wait for pool closed, which has 0 slots; open it: flow pools set closed N"
+    ]
+
+
+def test_status_warns_of_files_that_cannot_be_imported(world: World) -> None:
+    before = status.show(world.deployment)
+    with transaction(world.conn, "test"):
+        dag_files.put(world.conn, ParsedFile("/dags/one.py", "c1"), ImportFailure("NameError: x"))
+    found = status.show(world.deployment)
+    assert (found.problems, before.warnings) == (before.problems, [])
+    assert found.warnings == ["DAG files that cannot be imported: 1; see `flow dags errors`"]
