@@ -224,7 +224,28 @@ def test_runs_started_at_once_all_get_ids_of_their_own(sales, environment, proje
     assert sales.value("select count(*) from run") == 3 + 8
 
 
+def start_scheduler(sales):
+    """Register one that lives, as far as the database knows."""
+    sales.conn.execute(
+        "insert into process (role, host, pid, version, lost_after)"
+        " values ('schedule', 'here', 2, 'test', 300)"
+    )
+
+
+def test_waiting_without_a_scheduler_is_warned_of_and_goes_on(sales, environment, project):
+    with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
+        warning = process.stderr.readline()
+        sales.finish()
+        out, err = process.communicate()
+    assert warning == (
+        "Warning: no scheduler is alive: the run stays queued until one is started, with `flow up`"
+        " or `flow schedule`\n"
+    )
+    assert (process.returncode, out, err) == (0, "it\n", "sales it: success\n")
+
+
 def test_waiting_ends_with_the_run_and_its_verdict(sales, environment, project):
+    start_scheduler(sales)
     for run_id, states, code in (
         ("good", {}, 0),
         ("bad", {"report": TaskState.FAILED}, 1),
@@ -299,6 +320,7 @@ def test_a_verb_that_dies_has_done_all_of_its_work_or_none(sales, flow):
     died = flow("run", "sales", "--run-id", "it", FLOW_FAULTS="ops.run.before_commit=kill")
     assert died.code == -signal.SIGKILL
     assert sales.rows("select from run where run_id = 'it'") == []
+    start_scheduler(sales)
     assert sales.rows("select from audit where target = 'sales/it'") == []
     died = flow("run", "sales", "--run-id", "it", FLOW_FAULTS="ops.run.after_commit=kill")
     assert died.code == -signal.SIGKILL
