@@ -90,6 +90,33 @@ def test_what_is_not_there_is_named_with_what_is_near(world: World) -> None:
     assert caught.value.hint.startswith("it has a task 'load'; name a run as well")
 
 
+@pytest.mark.parametrize("text", ["DAG('sales')\n", 'x = "sales"\n', "@dag\ndef sales():\n"])
+def test_a_dag_whose_file_is_broken_is_named_with_its_error(
+    world: World, tmp_path: Path, text: str
+) -> None:
+    world.define("sale")  # an id that is near is no help when the file is there
+    other, shop = tmp_path / "other.py", tmp_path / "shop.py"
+    other.write_text("sales\n")
+    shop.write_text(text)
+    failure = ImportFailure("NameError: name 'x' is not defined", 7)
+    with transaction(world.conn, "test"):
+        for path in (other, shop):
+            dag_files.put(world.conn, ParsedFile(str(path), "c1"), failure)
+    assert missing_dag(world, "sales") == (
+        f"{shop} cannot be imported: NameError: name 'x' is not defined;"
+        f" see `flow dags errors {shop}`"
+    )
+    assert missing_dag(world, "other").startswith(f"{other} cannot be imported")
+    assert missing_dag(world, "sal") == "did you mean sale?"
+
+
+def missing_dag(world: World, dag_id: str) -> str:
+    """What somebody is told who names a DAG that is not there."""
+    with pytest.raises(NotFound) as caught:
+        references.find_dag(world.conn, dag_id)
+    return caught.value.hint
+
+
 # ── tasks ────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -277,6 +277,20 @@ def test_a_paused_dag_says_that_its_run_waits(sales, flow):
     )
 
 
+def test_files_that_are_missing_from_the_list_of_dags_are_told_of(sales, flow):
+    sales.conn.execute(
+        "insert into dag_file (path, content_hash, seconds, error, error_since)"
+        " values ('/dags/par.py', 'c1', 0.1, 'NameError: name ''x'' is not defined', now())"
+    )
+    for options in ((), ("-o", "jsonl", "--all"), ("--paused",)):
+        listed = flow("dags", "list", *options)
+        assert listed.code == 0
+        assert listed.err.endswith("1 file cannot be imported: flow dags errors\n")
+    for verb in (("run", "par"), ("why", "par"), ("graph", "par")):
+        refused = flow(*verb)
+        assert (refused.code, "name 'x' is not defined" in refused.err) == (3, True)
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_grid_fits_a_terminal_and_shows_states_without_colour(sales, on_terminal, columns):
     sales.conn.execute(
@@ -306,6 +320,7 @@ def test_at_40_columns_no_id_is_lost(sales, on_terminal):
 def test_ctrl_c_leaves_the_run_going_and_says_how_to_look_again(sales, environment, project):
     waits = "select from pg_stat_activity where application_name = 'flow command'"
     waits += " and query = 'select last_value from change_counter'"
+    start_scheduler(sales)
     with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
         wait_until(lambda: sales.rows(waits), "the command to wait")
         process.send_signal(signal.SIGINT)
@@ -320,7 +335,6 @@ def test_a_verb_that_dies_has_done_all_of_its_work_or_none(sales, flow):
     died = flow("run", "sales", "--run-id", "it", FLOW_FAULTS="ops.run.before_commit=kill")
     assert died.code == -signal.SIGKILL
     assert sales.rows("select from run where run_id = 'it'") == []
-    start_scheduler(sales)
     assert sales.rows("select from audit where target = 'sales/it'") == []
     died = flow("run", "sales", "--run-id", "it", FLOW_FAULTS="ops.run.after_commit=kill")
     assert died.code == -signal.SIGKILL
