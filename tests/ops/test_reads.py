@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from flow.errors import Conflict, NotFound, UsageError
-from flow.graph import TaskSpec
+from flow.graph import GroupSpec, TaskSpec
 from flow.graph.imported import ImportFailure
 from flow.ops import (
     cancelling,
@@ -178,6 +178,35 @@ def test_the_grid_has_a_line_for_each_task_and_a_column_for_each_run(world: Worl
         ("c", [None, "none"]),
     ]
     assert len(grid.show(world.deployment, "sales", 1).runs) == 1
+
+
+def test_the_grid_shows_tasks_that_only_older_versions_have_within_their_groups(
+    world: World,
+) -> None:
+    def task(task_id: str) -> TaskSpec:
+        group, dot, _ = task_id.partition(".")
+        return TaskSpec(task_id=task_id, operator="X", group=group if dot else None)
+
+    def define(*task_ids: str) -> None:
+        specs = [task(task_id) for task_id in task_ids]
+        world.define("sales", specs, groups=(GroupSpec(group_id="load"),))
+
+    for day, task_ids in (
+        (7, ("a", "ancient", "load.ch")),
+        (8, ("a", "gone", "load.ch", "load.old", "z")),
+        (9, ("a", "load.ch", "z")),
+    ):
+        define(*task_ids)
+        run(world, date=f"2026-07-0{day}")
+        world.finish()
+    found = grid.show(world.deployment, "sales", 2)
+    assert [(line.task_id, line.old, line.states) for line in found.tasks] == [
+        ("a", False, ["success", "success"]),
+        ("load.ch", False, ["success", "success"]),
+        ("load.old", True, ["success", None]),
+        ("z", False, ["success", "success"]),
+        ("gone", True, ["success", None]),
+    ]
 
 
 def test_an_empty_condition_is_no_condition_for_every_run(world: World) -> None:
