@@ -240,8 +240,8 @@ def test_the_plan_says_what_another_version_changes(sales, flow):
     assert (only.code, only.out) == (0, "")
     assert only.err == (
         "nothing to clear in 1 run of sales\n"
-        "load.ch would fit, but the latest version does not have it; "
-        "--version run clears it in the version that the run has\n"
+        "load.ch would fit, but the latest version does not have it, and its code is gone from the "
+        "file: it stays as it ended\n"
     )
 
 
