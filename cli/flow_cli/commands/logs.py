@@ -51,14 +51,19 @@ def logs(
     """Print the logs of tasks, by default of the last try.
 
     Bytes that are not UTF-8 and control characters are shown escaped. With several tasks each line
-    begins with the name of its task.
+    begins with the name of its task. Of a task that has not run since it was cleared, the last try
+    is one from before, and that is said.
     """
     from flow.ops import logs as operation
+    from flow.ops.tasks import unrun
+    from flow_cli.unrun import tell_unrun
 
     printer = Output(output)
     request = operation.Request(dag, run, tasks, try_number, tail, grep)
     with opened(context) as deployment:
         read = operation.follow if follow else operation.read
+        if try_number is None:
+            tell_unrun(printer, unrun(deployment, dag, run, tasks))
         pieces = read(deployment, request)
         try:
             match output:

@@ -12,12 +12,13 @@ from rich.text import Text
 from flow.ops import tasks, why
 from flow.ops.deployment import Deployment
 from flow.ops.grid_window import ABSENT, state_of
+from flow.ops.tasks import TriesOfTask
 from flow.ops.why import Answer
-from flow.store.read.tasks import Try
 from flow.task_reference import task_reference
 from flow.wording.cells import duration_text, printable
 from flow.wording.grid import seconds
 from flow.wording.run_names import brief
+from flow.wording.tries import UNRUN
 from flow_tui.grid.model import Cell, GridModel
 from flow_tui.grid.rows import Kind, RowKey
 from flow_tui.looks import mark_of, style_of
@@ -29,7 +30,7 @@ class CellDetails(NamedTuple):
     """What is read of a task instance."""
 
     cell: Cell
-    tries: list[Try]
+    tries: TriesOfTask
     answer: Answer
 
 
@@ -37,7 +38,7 @@ def read(deployment: Deployment, dag_id: str, run_id: str, cell: Cell) -> CellDe
     """The tries of the task instance of a cell, and why it is as it is. Raises `NotFound`."""
     reference = task_reference(cell.key.id, cell.key.map_path)
     found = tasks.tries(deployment, dag_id, run_id, reference)
-    return CellDetails(cell, found.tries, why.why(deployment, dag_id, run_id, reference))
+    return CellDetails(cell, found, why.why(deployment, dag_id, run_id, reference))
 
 
 def describe(model: GridModel, details: CellDetails | None) -> Text:
@@ -72,7 +73,7 @@ def _second_line(
         return f"mapped: {_counts(mapped[cell.key.id])}"
     if details is None or details.cell != cell:
         return ""
-    parts = [_of_try(details.tries)] if details.tries else []
+    parts = [_of_try(details.tries)] if details.tries.tries else []
     zone = ZoneInfo(details.answer.timezone)
     parts += [printable(brief(reason.text(zone))) for reason in details.answer.reasons[:1]]
     return _APART.join(parts)
@@ -91,9 +92,9 @@ def _counts(tallies: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {state}" for state, number in sorted(tallies.items()))
 
 
-def _of_try(tries: list[Try]) -> str:
-    last = tries[-1]
-    said = f"try {last.try_number}"
+def _of_try(found: TriesOfTask) -> str:
+    last = found.tries[-1]
+    said = f"{UNRUN if found.unrun else ''}try {last.try_number}"
     if last.ended_at is not None:
         said += f" took {duration_text((last.ended_at - last.started_at).total_seconds())}"
     return f"{said} on {printable(last.worker)}"

@@ -20,6 +20,7 @@ from flow.ops.why import Answer
 from flow.store.read.tasks import Try
 from flow.wording.cells import printable, text_of
 from flow.wording.run_names import brief
+from flow.wording.tries import UNRUN
 from flow.wording.why import describe
 from flow_tui.background import start
 from flow_tui.deeds import command
@@ -258,7 +259,8 @@ def _about(shown: Shown) -> Text:
     text.append(f"{mark_of(state)} {state}", style_of(state))
     if tries:
         last = tries[-1]
-        parts = [f"try {last.try_number}", took(last), exit_of(last), printable(last.worker)]
+        number = f"{UNRUN if shown.found.unrun else ''}try {last.try_number}"
+        parts = [number, took(last), exit_of(last), printable(last.worker)]
         text.append("  ·  " + "  ·  ".join(part for part in parts if part))
     zone = ZoneInfo(answer.timezone)
     for reason in answer.reasons[:2]:
