@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from flow_tui.actions import ACTIONS, Action, Danger
+from flow_tui.action import Action, Danger
+from flow_tui.actions import ACTIONS
 from flow_tui.movements import MOVEMENTS
 from flow_tui.targets import Kind
 

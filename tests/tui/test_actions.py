@@ -10,8 +10,9 @@ from flow.errors import UsageError
 from flow.ops import running
 from flow.ops.running import Wish
 from flow_tui import targets
-from flow_tui.actions import ACTIONS, BY_ID, Danger
-from flow_tui.deeds import by_run
+from flow_tui.action import Danger
+from flow_tui.actions import ACTIONS, BY_ID
+from flow_tui.deeds.selection import by_run
 from flow_tui.keymap import Keymap
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Table

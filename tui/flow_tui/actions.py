@@ -7,102 +7,16 @@ case and so far from them; nothing relies on ctrl+enter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
-from flow.states import FINISHED_RUNS
-from flow_tui import deeds
-from flow_tui.deeds import Deed
-from flow_tui.targets import Kind, Target
-
-
-class Danger(StrEnum):
-    """What an action may cost."""
-
-    NONE = "none"
-    """It only looks."""
-    CHANGE = "change"
-    """It changes something that another action undoes."""
-    DESTROY = "destroy"
-    """It ends, replaces or removes something: the dialog defaults to Cancel."""
-
-
-Make = Callable[[Sequence[Target]], list[Deed]]
-Reason = Callable[[Sequence[Target]], str | None]
-
-
-class Action(NamedTuple):
-    """One line of the table.
-
-    `key` is a key of Textual, several with commas. `kinds` are what it acts on; empty: on the app.
-    `make` is what it does to them; None: the screen does it, with its method `action_…`.
-    `reason` is why it is disabled for these targets, None if it is not.
-    """
-
-    id: str
-    key: str
-    verb: str
-    help: str
-    kinds: frozenset[Kind] = frozenset()
-    danger: Danger = Danger.NONE
-    make: Make | None = None
-    reason: Reason | None = None
-    in_footer: bool = False
-    many: bool = True
-    """Whether it takes several targets at once."""
-
-    @property
-    def changes(self) -> bool:
-        """Whether it changes something, so that `--read-only` forbids it."""
-        return self.danger is not Danger.NONE
-
-    def disabled(self, targets: Sequence[Target], *, read_only: bool) -> str | None:
-        """Why it cannot be done to these targets now; None: it can."""
-        if self.changes and read_only:
-            return "this terminal UI is read-only"
-        return self.unfit(targets) or (self.reason(targets) if self.reason else None)
-
-    def takes(self, targets: Sequence[Target]) -> bool:
-        """Whether it is for things of these kinds."""
-        return not self.kinds or {target.kind for target in targets} <= self.kinds
-
-    def unfit(self, targets: Sequence[Target]) -> str | None:
-        """Why it is not for such targets at all; None: it is."""
-        if self.kinds and not targets:
-            return "nothing is selected"
-        if not self.takes(targets):
-            return f"not for a {targets[0].kind}"
-        if len(targets) > 1 and not self.many:
-            return "one at a time"
-        return None
-
-
-def _any_in(states: frozenset[str], otherwise: str) -> Reason:
-    def reason(targets: Sequence[Target]) -> str | None:
-        fits = any(target.state is None or target.state in states for target in targets)
-        return None if fits else otherwise
-
-    return reason
-
-
-def _flag(flag: str, otherwise: str, *, present: bool) -> Reason:
-    def reason(targets: Sequence[Target]) -> str | None:
-        fits = any((flag in target.flags) is present for target in targets)
-        return None if fits else otherwise
-
-    return reason
-
-
-def _both(*reasons: Reason) -> Reason:
-    def reason(targets: Sequence[Target]) -> str | None:
-        return next((text for one in reasons if (text := one(targets))), None)
-
-    return reason
-
+from flow.states import FINISHED_RUNS, RunState
+from flow_tui.action import Action, Danger
+from flow_tui.deeds import backfills, clearing, dags, marking, runs, tasks
+from flow_tui.reasons import any_in, both, flag
+from flow_tui.targets import Kind
 
 _ENDED: Final = frozenset(str(state) for state in FINISHED_RUNS)
-_UNFINISHED: Final = frozenset({"queued", "running"})
+_UNFINISHED: Final = frozenset(str(state) for state in RunState) - _ENDED
 _RUN: Final = frozenset({Kind.RUN})
 _DAG: Final = frozenset({Kind.DAG})
 _TASK: Final = frozenset({Kind.TASK})
@@ -177,7 +91,7 @@ ACTIONS: Final = (
         "Start a run now.",
         _DAG,
         Danger.CHANGE,
-        deeds.run,
+        dags.run,
         in_footer=True,
     ),
     Action(
@@ -187,8 +101,8 @@ ACTIONS: Final = (
         "Let the DAG start no more runs.",
         _DAG,
         Danger.CHANGE,
-        deeds.pause,
-        _flag("paused", "it is paused", present=False),
+        dags.pause,
+        flag("paused", "it is paused", present=False),
         in_footer=True,
     ),
     Action(
@@ -198,8 +112,8 @@ ACTIONS: Final = (
         "Let the DAG go on; the plan says what that creates.",
         _DAG,
         Danger.CHANGE,
-        deeds.unpause,
-        _flag("paused", "it is not paused", present=True),
+        dags.unpause,
+        flag("paused", "it is not paused", present=True),
         in_footer=True,
     ),
     Action(
@@ -217,7 +131,7 @@ ACTIONS: Final = (
         "Run again: tasks get a full new set of tries.",
         _RUN_OR_TASK,
         Danger.DESTROY,
-        deeds.clear,
+        clearing.clear,
         in_footer=True,
     ),
     Action(
@@ -227,7 +141,7 @@ ACTIONS: Final = (
         "Say that it succeeded.",
         _RUN_OR_TASK,
         Danger.DESTROY,
-        deeds.mark("success"),
+        marking.mark("success"),
     ),
     Action(
         "item.failed",
@@ -236,7 +150,7 @@ ACTIONS: Final = (
         "Say that it failed.",
         _RUN_OR_TASK,
         Danger.DESTROY,
-        deeds.mark("failed"),
+        marking.mark("failed"),
     ),
     Action(
         "task.skipped",
@@ -245,7 +159,7 @@ ACTIONS: Final = (
         "Say that it is not needed.",
         _TASK,
         Danger.DESTROY,
-        deeds.mark("skipped"),
+        marking.mark("skipped"),
     ),
     Action(
         "task.hold",
@@ -254,8 +168,8 @@ ACTIONS: Final = (
         "Let the task not start.",
         _TASK,
         Danger.CHANGE,
-        deeds.hold("hold"),
-        _flag("held", "it is held", present=False),
+        tasks.hold("hold"),
+        flag("held", "it is held", present=False),
     ),
     Action(
         "task.release",
@@ -264,8 +178,8 @@ ACTIONS: Final = (
         "Let a held task go on.",
         _TASK,
         Danger.CHANGE,
-        deeds.hold("release"),
-        _flag("held", "it is not held", present=True),
+        tasks.hold("release"),
+        flag("held", "it is not held", present=True),
     ),
     Action(
         "run.pause",
@@ -274,10 +188,10 @@ ACTIONS: Final = (
         "Let nothing more of the run start.",
         _RUN,
         Danger.CHANGE,
-        deeds.pause_runs("pause"),
-        _both(
-            _any_in(_UNFINISHED, "the run has ended"),
-            _flag("paused", "it is paused", present=False),
+        runs.pause("pause"),
+        both(
+            any_in(_UNFINISHED, "the run has ended"),
+            flag("paused", "it is paused", present=False),
         ),
     ),
     Action(
@@ -287,8 +201,8 @@ ACTIONS: Final = (
         "Let a paused run go on.",
         _RUN,
         Danger.CHANGE,
-        deeds.pause_runs("resume"),
-        _flag("paused", "it is not paused", present=True),
+        runs.pause("resume"),
+        flag("paused", "it is not paused", present=True),
     ),
     Action(
         "run.cancel",
@@ -297,8 +211,8 @@ ACTIONS: Final = (
         "End the run: stop what runs, skip the rest.",
         _RUN,
         Danger.DESTROY,
-        deeds.cancel,
-        _any_in(_UNFINISHED, "the run has ended"),
+        runs.cancel,
+        any_in(_UNFINISHED, "the run has ended"),
     ),
     Action(
         "run.delete",
@@ -307,8 +221,8 @@ ACTIONS: Final = (
         "Remove the run with its tasks and logs.",
         _RUN,
         Danger.DESTROY,
-        deeds.delete,
-        _any_in(_ENDED, "the run has not ended; cancel it first"),
+        runs.delete,
+        any_in(_ENDED, "the run has not ended; cancel it first"),
     ),
     Action(
         "backfill.pause",
@@ -317,8 +231,8 @@ ACTIONS: Final = (
         "Let the backfill start no more runs.",
         _BACKFILL,
         Danger.CHANGE,
-        deeds.pause_backfill("pause"),
-        _any_in(frozenset({"running"}), "it is not running"),
+        backfills.pause("pause"),
+        any_in(frozenset({"running"}), "it is not running"),
         in_footer=True,
     ),
     Action(
@@ -328,8 +242,8 @@ ACTIONS: Final = (
         "Let a paused backfill go on.",
         _BACKFILL,
         Danger.CHANGE,
-        deeds.pause_backfill("resume"),
-        _any_in(frozenset({"paused"}), "it is not paused"),
+        backfills.pause("resume"),
+        any_in(frozenset({"paused"}), "it is not paused"),
         in_footer=True,
     ),
     Action(
@@ -339,8 +253,8 @@ ACTIONS: Final = (
         "End the backfill and its runs.",
         _BACKFILL,
         Danger.DESTROY,
-        deeds.cancel_backfill,
-        _any_in(frozenset({"running", "paused"}), "it has ended"),
+        backfills.cancel,
+        any_in(frozenset({"running", "paused"}), "it has ended"),
         in_footer=True,
     ),
 )

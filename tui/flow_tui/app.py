@@ -17,7 +17,8 @@ from textual.await_complete import AwaitComplete
 from flow.errors import DatabaseError, FlowError
 from flow.wording.cells import printable, text_of
 from flow_tui import feed, garbage, resizing, screens
-from flow_tui.actions import BY_ID, Action
+from flow_tui.action import Action
+from flow_tui.actions import BY_ID
 from flow_tui.background import start
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap

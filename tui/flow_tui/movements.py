@@ -10,7 +10,7 @@ from typing import Final
 
 from textual.binding import Binding
 
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.targets import Kind
 
 _GRID: Final = frozenset({Kind.GRID})

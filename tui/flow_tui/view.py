@@ -14,7 +14,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from flow.errors import DatabaseError, FlowError
-from flow_tui.actions import ACTIONS, BY_ID, Action, for_kinds
+from flow_tui.action import Action
+from flow_tui.actions import ACTIONS, BY_ID, for_kinds
 from flow_tui.background import start
 from flow_tui.session import Operation
 from flow_tui.targets import Kind, Target

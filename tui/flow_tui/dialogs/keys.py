@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.dialogs.choose import Choice, ChooseDialog
 from flow_tui.view import View
 

@@ -15,9 +15,9 @@ from textual.widgets import Button, Static
 
 from flow.errors import Conflict, FlowError
 from flow.wording.cells import printable
-from flow_tui.actions import Action, Danger
+from flow_tui.action import Action, Danger
 from flow_tui.background import start
-from flow_tui.deeds import Deed, Plan
+from flow_tui.deeds.deed import Deed, Plan
 from flow_tui.movements import moves
 from flow_tui.targets import Target
 from flow_tui.widgets.hanging import Hanging

@@ -16,7 +16,7 @@ from flow.store.read.backfills import Interval
 from flow.wording.backfill_progress import Speed, cells, in_words, look_of
 from flow.wording.cells import duration_text, printable, text_of
 from flow_tui import targets
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.looks import style_of
 from flow_tui.screens import backfill_cells
 from flow_tui.targets import Kind, Target

@@ -15,7 +15,7 @@ from flow.ops.source_lines import SourceLines
 from flow.store.read.dags import FileReport
 from flow.wording.cells import printable, text_of
 from flow.wording.moments import ago
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.page import Page

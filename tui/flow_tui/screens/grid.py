@@ -18,9 +18,9 @@ from flow.task_reference import task_reference
 from flow.wording.cells import counted
 from flow.wording.looks import can_write_symbols
 from flow_tui import targets
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.background import start
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.grid.model import Wanted
 from flow_tui.grid.remembered import Remembered, recall, remember
 from flow_tui.grid.rows import Kind as RowKind

@@ -16,7 +16,7 @@ from flow.wording.cells import counted, printable
 from flow.wording.moments import ago
 from flow.wording.run_names import brief
 from flow_tui import targets
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.listing import joined
 from flow_tui.screens import pool_bars
 from flow_tui.targets import Kind, Target

@@ -28,9 +28,9 @@ from flow.wording.cells import duration_text, printable, text_of
 from flow.wording.differences import change, differences
 from flow.wording.run_names import brief
 from flow.wording.why import describe
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.background import start
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.looks import mark_of, style_of
 from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
 from flow_tui.targets import Kind, Target

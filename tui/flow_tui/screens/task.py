@@ -22,7 +22,7 @@ from flow.wording.cells import printable, text_of
 from flow.wording.run_names import brief
 from flow.wording.why import describe
 from flow_tui.background import start
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.dialogs.search import SearchDialog
 from flow_tui.looks import mark_of, style_of
 from flow_tui.screens.event_list import EVENT_COLUMNS, event_key

@@ -15,7 +15,8 @@ from textual.widget import Widget
 from flow.wording.cells import width_of
 from flow.wording.layout import shortened
 from flow.wording.run_names import brief
-from flow_tui.actions import BY_ID, Action
+from flow_tui.action import Action
+from flow_tui.actions import BY_ID
 
 VIEWS = ("home", "dags", "backfills", "pools", "roles", "errors", "audit")
 """What the number keys open, in their order."""
