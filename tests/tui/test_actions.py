@@ -37,7 +37,8 @@ def test_clearing_shows_plan_and_command_and_follows_each_choice(failed: World, 
         await until_shown(pilot, "--downstream")
         await pilot.press("d")
         await until_shown(pilot, "Clear 1 task of 1 run of sales?")
-        assert not any("--downstream" in line for line in lines_of(pilot.app))
+        assert "--downstream" not in pilot.app.screen.commands[0]
+        assert any("report did not run because of" in line for line in lines_of(pilot.app))
         await pilot.press("u", "v")
         await until_shown(pilot, "--upstream --version run")
         await pilot.press("f")
@@ -79,7 +80,7 @@ def test_a_reason_is_given_for_what_cannot_be_done(failed: World, make_app) -> N
     async def story(pilot) -> None:
         await until_shown(pilot, "upstream_failed")
         await pilot.press("tab", "X")
-        await until_shown(pilot, "cancel: the run has ended")
+        await until_shown(pilot, "cancel run: the run has ended")
 
     drive(make_app(targets.run("sales", RUN)), story)
 

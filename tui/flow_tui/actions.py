@@ -35,7 +35,7 @@ ACTIONS: Final = (
     Action("view.errors", "6", "Errors", "DAG files that cannot be imported."),
     Action("view.audit", "7", "Audit", "Who changed what."),
     Action("app.open", "enter", "open", "Open what is under the cursor.", in_footer=True),
-    Action("app.back", "escape,backspace", "back", "Back to where you came from."),
+    Action("app.back", "escape,backspace", "back", "Back to where you came from.", in_footer=True),
     Action("app.filter", "slash", "filter", "Show only what fits some letters.", in_footer=True),
     Action("app.help", "question_mark", "keys", "What can be done here.", in_footer=True),
     Action("app.palette", "colon,ctrl+p", "palette", "Find any action by its name."),
@@ -68,7 +68,14 @@ ACTIONS: Final = (
     Action(
         "task.log", "l", "log", "The log of the task's last try.", _TASK, in_footer=True, many=False
     ),
-    Action("pane.next", "tab,right_square_bracket", "next pane", "The next pane.", _PANES),
+    Action(
+        "pane.next",
+        "tab,right_square_bracket",
+        "next pane",
+        "The next pane.",
+        _PANES,
+        in_footer=True,
+    ),
     Action(
         "pane.previous",
         "shift+tab,left_square_bracket",
@@ -80,6 +87,14 @@ ACTIONS: Final = (
     Action("log.newer", "right,l", "newer try", "The log of the next try.", _LOG),
     Action("log.follow", "f", "follow", "Go on with the end of the log.", _LOG, in_footer=True),
     Action("log.wrap", "z", "wrap", "Fold long lines, or not.", _LOG),
+    Action(
+        "log.search",
+        "slash",
+        "search",
+        "Find the lines of the log that have some letters.",
+        _LOG,
+        in_footer=True,
+    ),
     Action("log.next", "n", "next match", "The next line that fits the search.", _LOG),
     Action("log.previous", "N", "previous match", "The line before that fits the search.", _LOG),
     Action("grid.fold", "z", "fold", "Fold the group or the mapped task, or unfold it.", _GRID),
@@ -202,12 +217,15 @@ ACTIONS: Final = (
         _RUN,
         Danger.CHANGE,
         runs.pause("resume"),
-        flag("paused", "it is not paused", present=True),
+        both(
+            any_in(_UNFINISHED, "the run has ended"),
+            flag("paused", "it is not paused", present=True),
+        ),
     ),
     Action(
         "run.cancel",
         "X",
-        "cancel",
+        "cancel run",
         "End the run: stop what runs, skip the rest.",
         _RUN,
         Danger.DESTROY,
@@ -249,7 +267,7 @@ ACTIONS: Final = (
     Action(
         "backfill.cancel",
         "X",
-        "cancel",
+        "cancel backfill",
         "End the backfill and its runs.",
         _BACKFILL,
         Danger.DESTROY,

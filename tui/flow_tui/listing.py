@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual import on
@@ -14,14 +14,11 @@ from textual.widgets import Static
 from flow.wording.cells import printable
 from flow_tui.filters import Narrowing, Prepared, Texts
 from flow_tui.session import Operation
-from flow_tui.view import View
+from flow_tui.view import AGES, View
 from flow_tui.widgets.filter import FilterBar
 from flow_tui.widgets.table import Column, Table
 
 Row = TypeVar("Row")
-
-AGES: Final = 5.0
-"""Seconds between two times that ages on the screen are drawn anew."""
 
 
 class Listing(View, Generic[Row]):
@@ -153,11 +150,6 @@ class Listing(View, Generic[Row]):
             self.bar.clear()
         else:
             self.flow.do_app_back(())
-
-
-def joined(*parts: str | None) -> str:
-    """The parts of a line that there are."""
-    return " · ".join(part for part in parts if part)
 
 
 def by(value: Callable[[Row], Any]) -> Callable[[Row], Any]:

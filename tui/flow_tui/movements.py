@@ -42,3 +42,16 @@ def moves(id: str, action: str, keys: str | None = None) -> Binding:
     """The binding of a widget for a movement. `keys`: those that it has there instead."""
     movement = _BY_ID[id]
     return Binding(keys or movement.key, action, movement.verb, show=False, id=id)
+
+
+LINES: Final = (
+    moves("move.up", "move(-1)"),
+    moves("move.down", "move(1)"),
+    moves("move.page_up", "page(-1)"),
+    moves("move.page_down", "page(1)"),
+    moves("move.first", "edge(False)"),
+    moves("move.last", "edge(True)"),
+    Binding("home", "edge(False)", show=False),
+    Binding("end", "edge(True)", show=False),
+)
+"""The bindings of whatever has lines one below the other: lists, logs, texts."""

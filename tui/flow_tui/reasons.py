@@ -9,6 +9,8 @@ from flow_tui.targets import Target
 
 
 def any_in(states: frozenset[str], otherwise: str) -> Reason:
+    """Disabled where none of them is in such a state."""
+
     def reason(targets: Sequence[Target]) -> str | None:
         fits = any(target.state is None or target.state in states for target in targets)
         return None if fits else otherwise
@@ -17,14 +19,18 @@ def any_in(states: frozenset[str], otherwise: str) -> Reason:
 
 
 def flag(flag: str, otherwise: str, *, present: bool) -> Reason:
+    """Disabled where a flag holds for all of them, or for none."""
+
     def reason(targets: Sequence[Target]) -> str | None:
-        fits = any((flag in target.flags) is present for target in targets)
+        fits = any(target.flags is None or (flag in target.flags) is present for target in targets)
         return None if fits else otherwise
 
     return reason
 
 
 def both(*reasons: Reason) -> Reason:
+    """Disabled for the first reason that there is."""
+
     def reason(targets: Sequence[Target]) -> str | None:
         return next((text for one in reasons if (text := one(targets))), None)
 

@@ -10,11 +10,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from flow.wording.cells import width_of
+from flow_tui.dialogs.dialog import Dialog
 from flow_tui.fuzzy import score
 
 T = TypeVar("T")
@@ -36,20 +36,20 @@ class Choice(NamedTuple, Generic[T]):
     off: str | None = None
 
 
-class ChooseDialog(ModalScreen[T | None]):
+class ChooseDialog(Dialog[T | None]):
     """Ends with what was chosen, or None."""
 
     DEFAULT_CSS = """
-    ChooseDialog > Vertical {
-        width: 90%; max-width: 100; height: 90%; max-height: 44;
-        background: $surface; border: round $primary; padding: 0 1;
-    }
+    ChooseDialog > .box { max-width: 100; height: 90%; max-height: 44; }
     ChooseDialog Input { margin-bottom: 1; background: $panel; }
     ChooseDialog OptionList {
         height: 1fr; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
     }
     ChooseDialog OptionList > .option-list--option-highlighted {
         background: $primary 45%; color: $text; text-style: bold;
+    }
+    ChooseDialog:ansi OptionList > .option-list--option-highlighted {
+        background: $block-cursor-background; color: $block-cursor-foreground;
     }
     ChooseDialog #more { height: 2; margin-top: 1; color: $text-muted; }
     """
@@ -67,7 +67,7 @@ class ChooseDialog(ModalScreen[T | None]):
         self._shown: list[Choice[T]] = []
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
+        with Vertical(classes="box") as box:
             box.border_title = self.HEADING
             box.border_subtitle = "enter does it · esc closes"
             yield Input(placeholder=self.PLACEHOLDER, compact=True)
@@ -98,7 +98,7 @@ class ChooseDialog(ModalScreen[T | None]):
         self._shown = [choice for _, choice in found[:_SHOWN]]
         options = self.query_one(OptionList)
         options.clear_options()
-        room = max(20, options.size.width - 4)
+        room = max(20, options.size.width - 3)  # padding, scrollbar
         keys = max((len(choice.key) for choice in self._choices), default=0)
         titles = min(_TITLE, max((width_of(choice.title) for choice in self._choices), default=0))
         options.add_options(Option(_line(choice, keys, titles, room)) for choice in self._shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from flow_tui.action import Action
 from flow_tui.dialogs.choose import Choice, ChooseDialog
@@ -23,7 +23,7 @@ class KeysDialog(ChooseDialog[Action]):
         self._view = view
 
     def on_mount(self) -> None:
-        self.offer(choices(cast("FlowApp", self.app), self._view))
+        self.offer(choices(self.flow, self._view))
 
 
 def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
