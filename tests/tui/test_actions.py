@@ -7,7 +7,8 @@ from driving import drive, until, until_shown
 from snapshots import lines_of
 
 from flow.errors import UsageError
-from flow.ops import running
+from flow.ops import holding, running
+from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow_tui import targets
 from flow_tui.action import Danger
@@ -160,6 +161,33 @@ def test_what_is_selected_is_put_into_as_few_commands_as_can_name_it() -> None:
     ]
     (both,) = by_run([targets.run("sales", first), targets.run("sales", second)])
     assert both.words == ("--where", f"run={first},{second}")
+
+
+@pytest.mark.parametrize(
+    ("held", "refused"), [(True, "task.hold"), (False, "task.release"), (None, None)]
+)
+def test_what_is_held_can_be_released_and_what_is_not_known_is_looked_at(
+    held: bool | None, refused: str | None
+) -> None:
+    one = targets.task("sales", RUN, "load", "queued", held=held)
+    for name in ("task.hold", "task.release"):
+        assert (BY_ID[name].disabled([one], read_only=False) is None) is (name != refused)
+
+
+def test_a_held_task_is_released_where_its_run_is_shown(world: World, make_app) -> None:
+    world.define("sales")
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    holding.hold(world.deployment, "sales", Which(reference=RUN), "load")
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "load")
+        await pilot.press("down", "L")
+        await until_shown(pilot, "Release 1 task of sales/")
+        await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
+        await pilot.press("enter")
+        await until(pilot, lambda: world.rows("select from task_hot where not held"), "the release")
+
+    drive(make_app(targets.run("sales", RUN)), story)
 
 
 def test_many_runs_are_changed_by_one_command(failed: World, make_app) -> None:

@@ -89,3 +89,16 @@ def test_home_looks_as_before(open_night) -> None:
         await assert_looks_as_before_at_each_size(pilot, "home")
 
     drive(app, story)
+
+
+def test_from_a_failure_a_key_leads_to_all_runs_of_its_dag(open_night) -> None:
+    app = open_night()
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "a all runs")
+        await pilot.press("a")
+        await until_shown(pilot, "DAGs › sales")
+        await pilot.press("escape")
+        await until_shown(pilot, "latest failures")
+
+    drive(app, story)

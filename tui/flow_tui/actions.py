@@ -64,6 +64,15 @@ ACTIONS: Final = (
         in_footer=True,
         many=False,
     ),
+    Action(
+        "dag.runs",
+        "a",
+        "all runs",
+        "The grid of its DAG: all runs and tasks.",
+        _RUN_OR_TASK,
+        in_footer=True,
+        many=False,
+    ),
     Action("run.details", "i", "run", "The run: its conf, interval and version.", _RUN_OR_TASK),
     Action(
         "task.log", "l", "log", "The log of the task's last try.", _TASK, in_footer=True, many=False

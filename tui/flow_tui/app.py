@@ -25,7 +25,7 @@ from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
 from flow_tui.session import Session
-from flow_tui.targets import Kind, Target
+from flow_tui.targets import Kind, Target, dag
 from flow_tui.themes import ON_DARK, ON_LIGHT, THEMES
 from flow_tui.view import View
 from flow_tui.widgets.frame import VIEWS
@@ -266,6 +266,10 @@ class FlowApp(App[None]):
     def do_app_filter(self, targets: Sequence[Target]) -> None:
         """What has no list has nothing to filter."""
         self.notify("there is nothing to filter here", timeout=3)
+
+    def do_dag_runs(self, targets: Sequence[Target]) -> None:
+        """The grid of the DAG."""
+        self.open(dag(targets[0].words[0]))
 
     def do_run_details(self, targets: Sequence[Target]) -> None:
         """The run, or that of the task."""

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from flow.wording.cells import printable
+from flow_tui.action import Action
 from flow_tui.filters import Narrowing, Prepared, Texts
 from flow_tui.session import Operation
 from flow_tui.view import AGES, View
@@ -139,10 +140,16 @@ class Listing(View, Generic[Row]):
     @on(FilterBar.Left)
     def _filter_left(self) -> None:
         self.table.focus()
+        self.update_hints()
 
     def do_app_filter(self) -> None:
         """Let somebody type a filter."""
         self.bar.open()
+        self.update_hints()
+
+    def has(self, action: Action) -> bool:
+        # What somebody types is letters, not keys.
+        return super().has(action) and not self.bar.typing
 
     def do_app_back(self) -> None:
         """Show everything again; where that is so, go back."""

@@ -45,7 +45,8 @@ class GridScreen(View):
     """Opens at the newest run; everything else of a DAG is a key away."""
 
     KINDS = frozenset({Kind.DAG, Kind.TASK, Kind.GRID})
-    TAKEN = frozenset({"task.log"})  # its key moves the cursor; enter opens the task on its log
+    TAKEN = frozenset({"task.log", "dag.runs"})
+    # The key of the log moves the cursor; enter opens the task on its log. All runs are here.
 
     DEFAULT_CSS = """
     GridScreen GridView { height: 1fr; margin: 0 1; }

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
@@ -33,6 +34,7 @@ from flow_tui.screens.task_log import TaskLog
 from flow_tui.screens.try_list import TRY_COLUMNS, XCOM_COLUMNS, exit_of
 from flow_tui.sentences import joined, of_error
 from flow_tui.targets import Kind, Target
+from flow_tui.widgets.log_view import LogView
 from flow_tui.widgets.page import Page, fields
 from flow_tui.widgets.panes import Panes
 from flow_tui.widgets.table import Table
@@ -166,7 +168,17 @@ class TaskScreen(PanedView):
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
     def has(self, action: Action) -> bool:
-        return super().has(action) and (action.id != "app.open" or self.shown == "tries")
+        match action.id:
+            case "app.open":
+                return self.shown == "tries"
+            case "log.follow":
+                return self._log.grows and not self._log.view.following
+        return super().has(action)
+
+    @on(LogView.Changed)
+    def log_moved(self) -> None:
+        """It is followed, or not any more."""
+        self.update_hints()
 
     def do_item_why(self) -> None:
         """Why it is as it is."""

@@ -64,6 +64,11 @@ class TaskLog(Vertical):
         return self.query_one(LogView)
 
     @property
+    def grows(self) -> bool:
+        """Whether more may come: the try has not ended."""
+        return self._try is not None and self._try.ended_at is None
+
+    @property
     def _flow(self) -> FlowApp:
         return cast("FlowApp", self.app)
 
@@ -181,7 +186,7 @@ class TaskLog(Vertical):
         told = joined(
             f"try {chosen.try_number} of {tries[-1].try_number}" if len(tries) > 1 else None,
             counted(view.lines, "line"),
-            "following" if view.following and chosen.ended_at is None else None,
+            "following" if view.following and self.grows else None,
             view.search.counter if view.search else None,
         )
         note.update(Text(told))
