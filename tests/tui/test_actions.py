@@ -98,6 +98,8 @@ def test_a_backfill_is_planned_as_it_is_written(failed: World, make_app) -> None
         await until_shown(pilot, "with 9 new runs and 1 run again?")
         pilot.app.screen.query_one("#most").value = "4"
         await until_shown(pilot, "--max-active-runs 4")
+        await pilot.press("ctrl+y")
+        assert pilot.app.clipboard.endswith("--max-active-runs 4 --reprocess all")
         await until_shown(pilot, "4 at a")
         await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
         await pilot.press("enter", "enter")
@@ -124,6 +126,8 @@ def test_an_action_is_found_by_its_letters_and_run(failed: World, make_app) -> N
         await until_shown(pilot, "failed")
         await pilot.press("question_mark", *"clea")
         await until_shown(pilot, "flow clear sales")
+        await pilot.press("ctrl+y")
+        assert pilot.app.clipboard.startswith("flow clear sales manual__")
         await pilot.press("enter")
         await until_shown(pilot, "Clear 2 tasks")
         await pilot.press("escape", "colon", *"sales")

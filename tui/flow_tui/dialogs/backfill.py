@@ -37,6 +37,7 @@ class BackfillDialog(PlanDialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", show=False, priority=True),
     ]
+    COPY_KEY = "ctrl+y"
 
     def __init__(self, action: Action, targets: Sequence[Target], start: str, end: str) -> None:
         """`start` and `end` are date arguments, empty where nothing is selected."""

@@ -31,8 +31,8 @@ class Choice(NamedTuple, Generic[T]):
     title: str
     about: str = ""
     key: str = ""
-    more: str = ""
-    """What stands below the list while it is under the cursor."""
+    commands: Sequence[str] = ()
+    """The `flow` commands that do the same, told while it is under the cursor."""
     off: str | None = None
 
 
@@ -58,6 +58,7 @@ class ChooseDialog(Dialog[T | None]):
         Binding("down", "move(1)", show=False, priority=True),
         Binding("up", "move(-1)", show=False, priority=True),
     ]
+    COPY_KEY = "ctrl+y"
     HEADING: ClassVar[str] = ""
     PLACEHOLDER: ClassVar[str] = "a few letters"
 
@@ -69,7 +70,7 @@ class ChooseDialog(Dialog[T | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box") as box:
             box.border_title = self.HEADING
-            box.border_subtitle = "enter does it · esc closes"
+            box.border_subtitle = f"enter does it · {self.COPY_KEY} copies its command · esc closes"
             yield Input(placeholder=self.PLACEHOLDER, compact=True)
             yield OptionList()
             yield Static(id="more")
@@ -111,9 +112,14 @@ class ChooseDialog(Dialog[T | None]):
         """Say more about what is under the cursor."""
         choice = self._shown[event.option_index]
         more = Text(choice.off or choice.about)
-        if choice.more:
-            more.append(f"\n{choice.more}", "bold")
+        if choice.commands:
+            more.append(f"\n{'; '.join(choice.commands)}", "bold")
         self.query_one("#more", Static).update(more)
+
+    @property
+    def commands(self) -> Sequence[str]:
+        at = self.query_one(OptionList).highlighted
+        return () if at is None else self._shown[at].commands
 
     @on(Input.Submitted)
     def submitted(self) -> None:

@@ -23,7 +23,12 @@ class Dialog(ModalScreen[T]):
         background: $surface; border: round $primary; padding: 0 1;
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "copy", show=False),
+        Binding("ctrl+y", "copy", show=False, priority=True),
+    ]
+    COPY_KEY: ClassVar[str] = "y"
+    """The one that is told: y is a letter where somebody types."""
 
     @property
     def flow(self) -> FlowApp:

@@ -34,8 +34,8 @@ def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
         if targets and not action.takes(targets):
             continue
         off = action.disabled(targets, read_only=flow.session.read_only)
-        more = ""
+        commands: list[str] = []
         if action.make is not None and targets and not action.unfit(targets):
-            more = "; ".join(deed.command for deed in action.make(targets))
-        found.append(Choice(action, action.verb, action.help, flow.key_of(action), more, off))
+            commands = [deed.command for deed in action.make(targets)]
+        found.append(Choice(action, action.verb, action.help, flow.key_of(action), commands, off))
     return found

@@ -81,7 +81,7 @@ class PlanDialog(Dialog[list[str] | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box") as box:
             box.border_title = self.action.verb
-            box.border_subtitle = "y copies the command · esc closes"
+            box.border_subtitle = f"{self.COPY_KEY} copies the command · esc closes"
             yield from self.choices()
             yield Static(id="command")
             with VerticalScroll(id="plan", can_focus=False):

@@ -43,7 +43,7 @@ class TextDialog(Dialog[None]):
     def compose(self) -> ComposeResult:
         page = Page("looking …", classes="box")
         page.border_title = Text(printable(self._command))
-        page.border_subtitle = "y copies the command · esc closes"
+        page.border_subtitle = f"{self.COPY_KEY} copies the command · esc closes"
         yield page
 
     def on_mount(self) -> None:
