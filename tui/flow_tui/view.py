@@ -181,7 +181,7 @@ class View(Screen[None]):
     def has(self, action: Action) -> bool:
         """Whether there is something here that an action of every screen could be about."""
         if action.id == "app.back":
-            return len(self.app.screen_stack) > 1
+            return self in self.app.screen_stack[1:]
         return action.id != "app.filter" or hasattr(self, "do_app_filter")
 
     @on(Hints.Pressed)
