@@ -26,6 +26,7 @@ _HEADINGS: Final[tuple[tuple[str, frozenset[Kind]], ...]] = (
     ("On a DAG", frozenset({Kind.DAG})),
     ("On a run", frozenset({Kind.RUN})),
     ("On a task", frozenset({Kind.TASK})),
+    ("In a grid", frozenset({Kind.GRID})),
     ("In a log", frozenset({Kind.LOG})),
     ("On a backfill", frozenset({Kind.BACKFILL})),
 )
