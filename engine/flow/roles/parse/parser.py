@@ -7,21 +7,21 @@ import os
 import random
 import selectors
 import time
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from typing import Final
 
+from flow.graph.imported import ImportFailure
 from flow.process.events import ChildMessage
 from flow.process.messages import GetVariable, Parsed
 from flow.process.pin import inside
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import answer
-from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
 from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.leases import AHEAD, Leases
-from flow.roles.parse.plan import Attempt, Plan, Sight, State
+from flow.roles.parse.memory import Memory
+from flow.roles.parse.plan import Plan, Sight, State
 from flow.roles.parse.queue import SLOW, Queue, Waiting
 from flow.roles.parse.reach import Reach
 from flow.roles.parse.settings import Settings
@@ -30,7 +30,7 @@ from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
 from flow.store import dag_files, dag_intervals
 from flow.store.connect import Conn, transaction
-from flow.store.dag_files import Failure, KnownFile, ParsedFile
+from flow.store.dag_files import KnownFile, ParsedFile
 
 log = logging.getLogger(__name__)
 
@@ -42,18 +42,6 @@ _MANY: Final = 500
 """Changes in one moment after which a sweep costs less than a look at each."""
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
-
-
-@dataclass(slots=True)
-class Memory:
-    """What outlives a lost connection: what this process knows of the files."""
-
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
-    attempts: dict[str, Attempt] = field(default_factory=dict)
-    before: set[str] | None = None
-    """Files that the sweep before saw, and that have come since."""
-    unreadable: dict[str, str] = field(default_factory=dict)
-    """Folders that the sweep before could not read, and why."""
 
 
 class Parser:
@@ -135,7 +123,7 @@ class Parser:
         files, complete = self._reach.of(paths, self._seen)
         if files:
             known = dag_files.some(self._conn, sorted(files))
-            self._add(plan.plan(self._sight(self._modules(files, known), known)))
+            self._add(plan.plan(self._sight(self._memory.modules(files, known), known)))
             before |= files
         if not complete:
             self.sweep_soon()
@@ -212,17 +200,12 @@ class Parser:
         """Read what the plan is made of, of all files."""
         memory, seen = self._memory, self._seen
         memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
-        modules = self._modules(seen.files, known)
+        modules = memory.modules(seen.files, known)
         self._reach.renew(modules)
         missing = [path for path in known if path not in seen.files and self._is_missing(path)]
         sight = self._sight(modules, known, missing)
         memory.fingerprints.keep({*modules, *(p for ms in modules.values() for p in ms.values())})
         return sight
-
-    def _modules(
-        self, paths: Iterable[str], known: Mapping[str, KnownFile]
-    ) -> dict[str, Mapping[str, str]]:
-        return {path: plan.modules(path, self._memory.attempts, known) for path in paths}
 
     def _sight(
         self,
@@ -246,7 +229,8 @@ class Parser:
 
     def _add(self, planned: Plan) -> None:
         """Let what is planned to be parsed wait for it."""
-        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
+        memory, swept_at = self._memory, self._swept_at
+        changed = [Waiting(path, own=memory.is_own(path, swept_at)) for path in planned.changed]
         # Several processors start in different places, and so seldom want the same file.
         random.shuffle(changed)
         self._queue.add(changed)
@@ -255,12 +239,6 @@ class Parser:
     def _state(self, path: str, modules: Mapping[str, str], keys: Collection[str]) -> State:
         stamps = self._variables.stamps(keys) if keys else {}
         return State(self._memory.fingerprints.code(path, modules), stamps)
-
-    def _is_own(self, path: str) -> bool:
-        """Whether a file that is to be parsed is new or has changed itself since the last sweep."""
-        memory = self._memory
-        new = memory.before is not None and path not in memory.before
-        return new or memory.fingerprints.changed_since([path], self._swept_at)
 
     def _warn_unreadable(self) -> None:
         unreadable = self._seen.unreadable
@@ -303,7 +281,7 @@ class Parser:
         state = self._state(path, row.modules, row.variables)
         if state != plan.state_of(row):
             return False
-        self._memory.attempts[path] = Attempt(state, row.modules, time.monotonic())
+        self._memory.note(path, state, row.modules)
         return True
 
     def _settle(self, imported: Imported) -> None:
@@ -344,7 +322,7 @@ class Parser:
         """Store what imports have found since the last time."""
         settled = self._storing.store()
         for found in settled.stored:
-            self._remember(found.file, failed=isinstance(found.result, Failure))
+            self._remember(found.file, failed=isinstance(found.result, ImportFailure))
         for path in settled.taken_over:
             log.warning("%s: another DAG processor has taken it over", path)
             self._memory.attempts.pop(path, None)
@@ -355,11 +333,7 @@ class Parser:
     def _remember(self, file: ParsedFile, *, failed: bool) -> None:
         self._reach.note(file.path, file.modules)
         state = State(file.code_hash, file.variables)
-        before = self._memory.attempts.get(file.path)
-        failures = before.failures if before is not None and before.state == state else 0
-        self._memory.attempts[file.path] = Attempt(
-            state, file.modules, time.monotonic(), failures + 1 if failed else 0
-        )
+        self._memory.note(file.path, state, file.modules, failed=failed)
 
     def _requeue_freed(self) -> None:
         """Parse files that were refused an id which has just become free."""
@@ -373,7 +347,7 @@ class Parser:
         self._queue.add(Waiting(path, again=True) for path in low & self._seen.files.keys())
 
     def _refuse_illegible(self, known: dict[str, KnownFile]) -> None:
-        failure = Failure("the name of this file is not UTF-8 text: rename it")
+        failure = ImportFailure("the name of this file is not UTF-8 text: rename it")
         for path in self._seen.illegible:
             if path not in known:
                 self._storing.refuse(path, failure)
