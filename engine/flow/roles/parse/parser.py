@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.process.events import ChildMessage
-from flow.process.messages import GetVariable, Parsed
-from flow.process.pin import inside
+from flow.process.messages import GetVariable
+from flow.roles import stored
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import answer
@@ -40,6 +40,12 @@ _REST: Final = 4.0
 """Between two sweeps at least so many times the CPU of the last one, whatever changes."""
 _MANY: Final = 500
 """Changes in one moment after which a sweep costs less than a look at each."""
+_MOST_CHANGES: Final = 5
+"""Imports in a row of a file that changes meanwhile, before what it defines is stored anyway."""
+_RESTLESS: Final = (
+    "this file, or a module that it imports, changes whenever it is imported: what is stored may "
+    "be of an older state, and it is imported anew every parse.interval"
+)
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
 
@@ -51,9 +57,15 @@ class Memory:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     attempts: dict[str, Attempt] = field(default_factory=dict)
     before: set[str] | None = None
-    """Files that the sweep before saw, and that have come since."""
+    """Files that the sweep before saw, or saw before it could not look, and those come since."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Folders that the sweep before could not read, and why."""
+    changes: dict[str, int] = field(default_factory=dict)
+    """How often in a row a file has changed while it was imported."""
+
+    def is_restless(self, path: str) -> bool:
+        """Whether a file changes whenever it is imported: it would be imported without end."""
+        return self.changes.get(path, 0) >= _MOST_CHANGES
 
 
 class Parser:
@@ -168,10 +180,12 @@ class Parser:
             self._storing.hide(planned.gone)
         self._refuse_illegible(known)
         self._add(planned)
+        self._queue.add(Waiting(path, again=True) for path in filter(memory.is_restless, known))
         if planned.gone:
             self._requeue_freed()
         self._evaluate_again()
-        memory.before = {*self._seen.files, *self._seen.illegible}
+        unseen = filter(self._seen.unseen, memory.before or ())
+        memory.before = {*self._seen.files, *self._seen.illegible, *unseen}
         self._swept_at = began
         self._rested_at = time.monotonic() + _REST * (time.process_time() - used)
 
@@ -201,22 +215,28 @@ class Parser:
 
     def _answer(self, news: ChildMessage) -> None:
         message = news.message
-        if isinstance(message, GetVariable):
-            reply, stamp = self._variables.get(self._conn, message)
-            self._imports.note_variable(news.job_id, message.key, stamp)
-        else:
-            reply = answer(self._conn, message, self._settings.read)
+        try:
+            if isinstance(message, GetVariable):
+                reply, stamp = self._variables.get(self._conn, message)
+                self._imports.note_variable(news.job_id, message.key, stamp)
+            else:
+                reply = answer(self._conn, message, self._settings.read)
+        except stored.REFUSED as error:
+            reply = stored.refusal(error)
         self._imports.host.reply(news.job_id, reply)
 
     def _look(self, known: Mapping[str, KnownFile]) -> Sight:
         """Read what the plan is made of, of all files."""
         memory, seen = self._memory, self._seen
         memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
+        memory.changes = {k: n for k, n in memory.changes.items() if n and k in seen.files}
         modules = self._modules(seen.files, known)
         self._reach.renew(modules)
         missing = [path for path in known if path not in seen.files and self._is_missing(path)]
         sight = self._sight(modules, known, missing)
         memory.fingerprints.keep({*modules, *(p for ms in modules.values() for p in ms.values())})
+        read = {key for state in sight.states.values() for key in state.variables}
+        self._variables.keep(read | self._imports.reading())
         return sight
 
     def _modules(
@@ -316,29 +336,30 @@ class Parser:
             # Nobody knows yet whether this one or another has ended them all.
             self._queue.add([waiting._replace(alone=True)])
             return
-        result = imported.ended.result if imported.ended else None
-        parsed = result if isinstance(result, Parsed) else Parsed()
         root = self._seen.files.get(imported.path, "")
-        modules = verdict.modules(parsed, root)
-        fingerprints = self._memory.fingerprints
-        code_hash = fingerprints.code(imported.path, modules)
-        if fingerprints.changed_since([imported.path, *modules.values()], imported.started):
-            # Which of both states was imported? The next sweep sees a change and parses again.
+        modules = verdict.modules(verdict.said(imported), root)
+        code_hash = self._memory.fingerprints.code(imported.path, modules)
+        if self._changes(imported, modules) and not self._memory.is_restless(imported.path):
+            # Which of both states was imported?
             self._leases.give_back([imported.path])
-            self.sweep_soon()
+            if os.path.isfile(imported.path):  # noqa: PTH113 - as elsewhere for paths of files
+                self._queue.add([waiting._replace(own=True)])
+            else:
+                self.sweep_soon()
             return
-        file = ParsedFile(
-            path=imported.path,
-            code_hash=code_hash,
-            modules=modules,
-            places=inside(modules, root),
-            variables=imported.variables,
-            seconds=parsed.seconds if imported.ended and result else imported.seconds,
-            imports=verdict.imports(parsed),
-            output=imported.last.output or None,
-            warnings=parsed.warnings,
-        )
+        file = verdict.file(imported, root, modules, code_hash)
+        if self._memory.is_restless(imported.path):
+            file = file._replace(warnings=[_RESTLESS, *file.warnings])
         self._storing.add(file, verdict.judge(imported, self._settings.limits))
+
+    def _changes(self, imported: Imported, modules: Mapping[str, str]) -> bool:
+        """Whether a file, or a module of its, has changed while it was imported; counts how often
+        in a row."""
+        memory, path = self._memory, imported.path
+        changed = memory.fingerprints.changed_since([path, *modules.values()], imported.started)
+        changed = changed or memory.fingerprints.differ(verdict.signatures(imported, modules))
+        memory.changes[path] = memory.changes.get(path, 0) + 1 if changed else 0
+        return changed
 
     def _store(self) -> None:
         """Store what imports have found since the last time."""
