@@ -334,7 +334,7 @@ class Parser:
             return
         if imported.ended is None and not waiting.alone:
             # Nobody knows yet whether this one or another has ended them all.
-            self._queue.add([waiting._replace(alone=True)])
+            self._queue.add([waiting.suspected()])
             return
         root = self._seen.files.get(imported.path, "")
         modules = verdict.modules(verdict.said(imported), root)
