@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ class Folder:
         settings = self.settings(**fields)
         with (
             connect(self.dsn, name="parse") as conn,
-            Imports("test-parse", settings.limits) as imports,
+            closing(Imports("test-parse", settings.limits)) as imports,
         ):
             registration = Registration("parse", "test", heartbeat=1.0, lost_after=300.0)
             registration.keep(conn)

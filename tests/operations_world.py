@@ -14,13 +14,13 @@ from typing import Any
 from flow.config import load
 from flow.decide import Ending
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
+from flow.graph.imported import ImportedDag
 from flow.ops.deployment import Deployment
 from flow.roles.schedule.role import Scheduler, Settings
 from flow.states import TaskState, TryState
 from flow.store import dags, processes, tries
 from flow.store.connect import Conn, transaction
 from flow.store.dag_files import ParsedFile
-from flow.store.dags import Definition
 from flow.store.tries import Claim, Claimed, Report
 from flow.timetables import parse
 
@@ -72,7 +72,7 @@ class World:
             **fields,
         )
         body = encode(spec)
-        definition = Definition(spec, body, spec_hash(body), 3, spec.timetable.words())
+        definition = ImportedDag(spec, body, spec_hash(body), 3, spec.timetable.words())
         with transaction(self.conn, "test"):
             dags.store(self.conn, ParsedFile(file, "c0de" * 16), [definition], paused=paused)
 

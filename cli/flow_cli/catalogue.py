@@ -84,7 +84,7 @@ ENTRIES = (
         "dags",
         "flow_cli.commands.dags",
         Panel.PIPELINES,
-        "List, show, pause and unpause DAGs, see next runs, and what is wrong with their files.",
+        "List, show, pause and delete DAGs, see next runs, and what is wrong with their files.",
     ),
     Entry(
         "run", "flow_cli.commands.run", Panel.PIPELINES, "Start a run of a DAG, and print its id."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from flow.wording.cells import text_of
+from flow.wording.cells import counted, text_of
 from flow.wording.layout import Cells, aligned
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def describe(status: Status) -> list[str]:
                 f"{role.host}:{role.pid}",
                 f"heard of {role.heartbeat_age_s:.0f} s ago",
                 "healthy" if role.healthy else "NOT HEALTHY",
+                "" if role.slots is None else counted(role.slots, "slot"),
             )
             for role in status.roles
         ]

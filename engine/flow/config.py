@@ -19,6 +19,7 @@ current folder or its parents, else the user's, else the machine's.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,27 +95,31 @@ def load(
 
 
 def find_file(file: Path | None, environ: Mapping[str, str], folder: Path) -> Path | None:
-    """The `flow.toml` to read, or None when there is none anywhere."""
+    """The `flow.toml` to read, or None when there is none anywhere.
+
+    What has the name and cannot be read is found too: to read another one, or none, would act on
+    another deployment.
+    """
     from pathlib import Path
 
     named = file or (Path(environ["FLOW_CONFIG"]) if environ.get("FLOW_CONFIG") else None)
     if named is not None:
         named = folder / named.expanduser()
-        if not named.is_file():
+        if not os.path.lexists(named):
             raise ConfigError(
                 f"there is no settings file {named}",
                 "Name an existing file with --config or FLOW_CONFIG, or make one with: flow init",
             )
         return named
     for parent in (folder, *folder.parents):
-        if (parent / FILE_NAME).is_file():
+        if os.path.lexists(parent / FILE_NAME):
             return parent / FILE_NAME
     places = [Path(MACHINE_FILE)]
     try:
         places.insert(0, user_folder(environ, "XDG_CONFIG_HOME", ".config") / FILE_NAME)
     except ConfigError:
         pass  # whoever has no home folder has no file there
-    return next((path for path in places if path.is_file()), None)
+    return next((path for path in places if os.path.lexists(path)), None)
 
 
 def default_home(environ: Mapping[str, str], user_id: int) -> Path:
@@ -153,7 +158,18 @@ def _read_file(file: Path) -> dict[str, object]:
     import tomllib
 
     try:
+        # A pipe is not even opened: nobody may ever write into it.
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise ConfigError(
+                f"{file} is {'a folder' if file.is_dir() else 'no ordinary file'}",
+                "Settings are read from a text file: move what is there out of the way, or name "
+                "another file with --config.",
+            )
         return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(
+            f"{file} is a link to a file that is not there", "Mend the link, or remove it."
+        ) from error
     except OSError as error:
         raise ConfigError(
             f"{file} cannot be read: {error.strerror}", "Check the permissions of the file."
@@ -277,6 +293,12 @@ def _read(setting: Setting, source: _Written) -> object:
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     worker = settings.worker
+    if worker.most_slots is not None and worker.most_slots < worker.slots:
+        raise ConfigError(
+            f"{origins['worker.most_slots']}: worker.most_slots ({worker.most_slots}) is less than"
+            f" worker.slots ({worker.slots})",
+            f"Set it to {worker.slots} or more, or leave it out.",
+        )
     least = HEARTBEATS_BEFORE_LOST * worker.heartbeat
     if worker.lost_after < least:
         key = "worker.lost_after" if origins["worker.lost_after"] != DEFAULT else "worker.heartbeat"

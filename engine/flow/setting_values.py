@@ -42,8 +42,10 @@ def name(value: object, base: Path) -> str:
 def names(value: object, base: Path) -> tuple[str, ...]:
     """A list of names; in an environment variable they are separated by commas."""
     if isinstance(value, str):
-        value = [part for part in value.split(",") if part.strip()]
+        value = value.split(",")
     if isinstance(value, list | tuple) and value:
+        if any(isinstance(part, str) and not part.strip() for part in value):
+            raise ValueError("a list of texts, none of them empty")
         return tuple(name(part, base) for part in value)
     raise ValueError("a list of texts")
 

@@ -48,6 +48,7 @@ class WorkerSettings(NamedTuple):
     """`flow work`. Durations in seconds; `min_free_memory` and `lease_ratio` are shares of 1."""
 
     slots: int
+    most_slots: int | None
     queues: tuple[str, ...]
     heartbeat: float
     lost_after: float
@@ -223,6 +224,13 @@ _ENTRIES = (
     ),
     Setting("logs.root", "logs", values.path, "Folder of the log files, one for each try."),
     Setting("worker.slots", 16, values.whole(0), "How many tries a worker runs at once."),
+    Setting(
+        "worker.most_slots",
+        None,
+        values.optional(values.whole(0)),
+        "How many tries a worker runs at once as long as its host has CPU and memory to spare"
+        " (flow-operations(7)). Without it never more than worker.slots.",
+    ),
     Setting("worker.queues", ("default",), values.names, "Queues that a worker serves."),
     Setting("worker.heartbeat", 5, values.seconds, "Seconds between two heartbeats of a worker."),
     Setting(

@@ -139,3 +139,18 @@ def test_uninstalling_takes_away_what_was_written_and_nothing_else(findings: Fin
     assert uninstalled["left"] == drop_ins
     assert len(drop_ins) == 3
     assert len(uninstalled["kept"]) == 2
+
+
+def test_an_ordinary_user_has_units_of_its_own(findings: Findings) -> None:
+    refused, installed = findings["a user without a database"], findings["a user's installation"]
+    assert refused["code"] == 2
+    assert "set [database] url in flow.toml" in refused["err"]
+    assert installed["code"] == 0, installed["err"]
+    assert "loginctl enable-linger" in installed["err"]
+    before, after = findings["a user's run"], findings["a user's run after a kill"]
+    assert before["state"] == after["state"] == "success"
+    assert before["value"]["value"] == before["uid"] != 0
+    uninstalled = findings["a user's uninstallation"]
+    assert uninstalled["code"] == 0, uninstalled["err"]
+    assert set(uninstalled["states"]) == {"inactive"}
+    assert all(path.endswith(".d") for path in uninstalled["left"])

@@ -12,8 +12,8 @@ def long_id(kind: str) -> str:
     return f"{kind}_{kind[0] * 200}"[:200]
 
 
-DAG, TASK, RUN, POOL, VARIABLE, CONN, FILLED = map(
-    long_id, ("dag", "task", "run", "pool", "variable", "conn", "filled")
+DAG, TASK, RUN, POOL, VARIABLE, CONN, FILLED, PAUSED = map(
+    long_id, ("dag", "task", "run", "pool", "variable", "conn", "filled", "paused")
 )
 
 
@@ -40,6 +40,9 @@ VERBS = {
     "dags versions": Verb((DAG,), unknown=("nope",)),
     "dags errors": Verb(whole=("broken.py",), unknown=("nope.py",)),
     "dags next": Verb((DAG,), unknown=("nope",)),
+    "dags delete": Verb(
+        (PAUSED, "--begin-anew", "--dry-run"), whole=(PAUSED,), unknown=("nope", "--dry-run")
+    ),
     "dags diff": Verb((DAG, "1", "1"), whole=(DAG,), unknown=(DAG, "1", "99")),
     "run": Verb(("fails", "--wait"), code=1, unknown=("nope",)),
     "runs list": Verb((DAG,), whole=(RUN,), unknown=("nope",)),
@@ -149,11 +152,12 @@ EMPTY_LISTS = (
 CONFLICTS = (
     ("run", DAG, "--run-id", RUN),
     ("backfill", FILLED, "--from", "2026-01-03", "--to", "2026-01-04", "--yes"),
+    ("dags", "delete", DAG, "--yes"),
     ("conns", "add", CONN, "--uri", "tcp://h"),
     ("init", "made-json"),
     ("vars", "import", "vars.json"),
 )
-"""Command lines that ask for what exists already."""
+"""Command lines that ask for what exists already, or is not in a state for it."""
 
 READERS_LEAVE = (
     ("dags", "list"),

@@ -58,7 +58,7 @@ BREAKS = [
     ),
     # Nobody is woken when a task of the previous run has ended.
     Break(
-        "engine/flow/roles/schedule/write.py",
+        "engine/flow/roles/schedule/decided.py",
         "        if not self.chained:\n            return []\n",
         "        if not self.chained or self.dag_id:\n            return []\n",
         test="test_a_skip_overtakes_or_waits_as_the_task_says",
@@ -214,13 +214,18 @@ def test_a_failure_blocks_and_says_so_until_it_is_repaired(deployment: Deploymen
         wait_for_state(deployment, "waiting", run_id, state)
         assert deployment.states("waiting", run_id)["t2"] == "none"
         assert deployment.ask("runs", "show", "--", "waiting", run_id)["state"] == "running"
+    mark = ("tasks", "mark", "waiting", one, "t2", "success")
     assert why(deployment, "waiting", two) == [
-        ("past_failed", f"the previous run failed: t2 of {one} is failed")
+        (
+            "past_failed",
+            f"the previous run failed: t2 of {one} is failed; it goes on after "
+            f"flow clear waiting {one} --only-failed, or flow {' '.join(mark)}",
+        )
     ]
     assert why(deployment, "waiting", three) == [
         ("past_unfinished", f"the previous run has not got there: t2 of {two} is none")
     ]
-    done = deployment.flow("tasks", "mark", "waiting", one, "t2", "success", "--yes")
+    done = deployment.flow(*mark, "--yes")
     assert done.code == 0, done.err
     for run_id in (two, three):
         assert deployment.wait_for_run("waiting", run_id)["state"] == "success"

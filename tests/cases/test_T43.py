@@ -35,10 +35,10 @@ BREAKS = [
     ),
     Break(
         "engine/flow/process/ending.py",
-        "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+        "    reason = _death(ended)\n",
         "    if ended.exit_code == 0:\n"
         "        return _reported(task, ended, Outcome(state=TaskState.SUCCESS, ended=0.0))\n"
-        "    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))\n",
+        "    reason = _death(ended)\n",
         test="test_states",
     ),
     Break(

@@ -46,7 +46,7 @@ BREAKS = [
     # A mark changes a row and stops nothing.
     Break(
         "engine/flow/roles/work/worker.py",
-        "                self._stop(job_id, held, cause)\n",
+        "                self._jobs.stop(job_id, held, cause, self.settings.kill_grace)\n",
         "                held.cause = cause\n",
         test="test_marking_stops_the_task",
     ),

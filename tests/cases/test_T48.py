@@ -3,9 +3,10 @@
 Every other file that defines the id gets an error that names both paths, while the rest of that
 file goes on working. Who owns what never flips: not with several parsers, files that keep changing,
 or copies. When the owner gives the id up, another file takes over within one cycle, by itself, and
-the DAG keeps its history. One file that makes an id twice is an error too.
+the DAG keeps its history. One file that makes an id twice is an error too. A DAG is deleted only
+when no file defines it, and who defines it then has a new one.
 
-`flow check` finds such files before they are installed. Not yet: `flow dags delete`.
+`flow check` finds such files before they are installed.
 
 The tests stand in order: each leaves the files as the next one finds them.
 """
@@ -24,7 +25,7 @@ from cases.breaks import Break
 from cases.deployment import Deployment, Role, deployed
 from waiting import wait_until
 
-NEEDS = ["flow dags delete"]
+NEEDS: list[str] = []
 
 BREAKS = [
     # Whoever was parsed last has it.
@@ -68,6 +69,20 @@ BREAKS = [
         "        for file, line in found if len(found) > 1 else ():\n",
         "        for file, line in found if len(found) > len(places) else ():\n",
         test="test_a_check_finds_both_before_they_are_installed",
+    ),
+    # What a file defines is deleted, and comes back.
+    Break(
+        "engine/flow/ops/dag_deletion.py",
+        "    elif dag.present:\n",
+        "    elif dag.present and dag.paused and not dag.version:\n",
+        test="test_a_deleted_dag_is_a_new_one_when_it_comes_back",
+    ),
+    # Its history waits for it.
+    Break(
+        "engine/flow/store/deleting.py",
+        '        *("task_history", "try_history", "xcom_history", "event_history"),\n',
+        '        *("try_history", "xcom_history", "event_history"),\n',
+        test="test_a_deleted_dag_is_a_new_one_when_it_comes_back",
     ),
 ]
 
@@ -320,5 +335,34 @@ def test_a_renamed_file_keeps_its_dags(deployment: Deployment) -> None:
     assert after["paused"]
     assert after["version"] - before["version"] in (0, 1)
     assert errors(deployment) == {}
+    checked = deployment.flow("db", "check", "--all")
+    assert (checked.code, checked.out) == (0, "")
+
+
+@pytest.mark.usefixtures("parsed")
+def test_a_deleted_dag_is_a_new_one_when_it_comes_back(deployment: Deployment) -> None:
+    delete = ("dags", "delete", "my_dag", "--yes")
+    runs = [one["run_id"] for one in deployment.ask("runs", "list", "my_dag", "--all")]
+    for run_id in runs:
+        assert deployment.wait_for_run("my_dag", run_id)["state"] == "success"
+    refused = deployment.flow(*delete)
+    assert refused.code == 4
+    assert path(deployment, owner(deployment, "my_dag")) in refused.err
+    assert len(deployment.ask("runs", "list", "my_dag", "--all")) == len(runs) >= RUNS
+    for name in (FIRST, SECOND, "moved"):
+        (deployment.dags / f"{name}.py").unlink(missing_ok=True)
+    deployment.parse()
+    deleted = deployment.ask(*delete)
+    assert (deleted["runs"], deleted["begins_anew"]) == ({"success": len(runs)}, False)
+    assert deployment.flow("dags", "show", "my_dag").code == 3
+    left = "select count(*) from task_history where dag_id = 'my_dag'"
+    assert deployment.flow("db", "shell", "-c", f"copy ({left}) to stdout").out == "0\n"
+    write(deployment, SECOND, 0)
+    deployment.parse()
+    shown = deployment.ask("dags", "show", "my_dag")
+    assert (shown["file"], shown["version"]) == (path(deployment, SECOND), 1)
+    assert not shown["paused"]
+    assert deployment.ask("runs", "list", "my_dag") == []
+    assert run_to_end(deployment, "my_dag", "anew") == tasks_of(SECOND)
     checked = deployment.flow("db", "check", "--all")
     assert (checked.code, checked.out) == (0, "")

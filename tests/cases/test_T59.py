@@ -28,6 +28,7 @@ from cases.every_verb import (
     EMPTY_LISTS,
     FILLED,
     LINES,
+    PAUSED,
     POOL,
     READERS_LEAVE,
     RUN,
@@ -133,6 +134,9 @@ NOISY = f"""
     with DAG("waits", schedule=None):
         say()
 
+    with DAG("{PAUSED}", schedule=None, is_paused_upon_creation=True):
+        say()
+
     # Its tasks wait for ever: there is no such pool.
     with DAG("{FILLED}", schedule="@daily", start_date="2026-01-01", catchup="none"):
         say.override(pool="nowhere")()
@@ -171,7 +175,7 @@ def deployment(empty: Deployment, of_nothing: dict[str, Ended]) -> Deployment:
     started = empty.flow("up", "--detach")
     assert (started.code, started.out) == (0, ""), started.err
     empty.wait_for_roles("parse", "schedule", "work")
-    empty.wait_for_dags(DAG, FILLED, "fails", "waits")
+    empty.wait_for_dags(DAG, FILLED, PAUSED, "fails", "waits")
     assert empty.run_to_end(DAG, "--run-id", RUN)["state"] == "success"
     days = ("--from", "2026-01-01", "--to", "2026-01-03")
     assert empty.ask("backfill", FILLED, *days, "--yes")["id"] == 1

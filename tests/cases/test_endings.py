@@ -29,8 +29,7 @@ BREAKS = [
     Break(
         "engine/flow/decide/run.py",
         "            elif state not in FINISHED:\n"
-        "                self.new[task_id] = TaskState.SKIPPED\n"
-        "                self.reasons[task_id] = text\n",
+        "                self._end(task_id, TaskState.SKIPPED, text)\n",
         "",
     ),
 ]

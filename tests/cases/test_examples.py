@@ -413,7 +413,10 @@ def test_roles_one_by_one(story: Story) -> None:
             lambda: len(deployment.ask("dags", "versions", "sales")) == 2, "the second version"
         )
     story.play("flow parse --once --timeout 20", "flow schedule --once")
-    with story.running("flow schedule", "schedule"), story.running("flow work --slots 8", "work"):
+    with (
+        story.running("flow schedule", "schedule"),
+        story.running("flow work --slots 4..16", "work"),
+    ):
         story.do("run", "sales", "--date", "2026-10-08", "--wait")
         story.play("flow run sales --date 2026-10-09 --wait")
         story.do("run", "sales", "--date", "2026-10-10", "--wait", code=1)
@@ -492,8 +495,22 @@ def test_settings(story: Story) -> None:
     story.play("flow conns import connections.json")
 
 
+def test_dags_are_deleted(story: Story) -> None:
+    deployment = story.deployment
+    (deployment.folder / "m" / "go").touch()  # nothing is to hold it up
+    story.do("dags", "pause", "stock")
+    story.play("flow dags delete stock --begin-anew --dry-run")
+    (deployment.project / "dags" / "sales.py").unlink()
+    wait_until(lambda: deployment.ask("dags", "list", "--gone"), "the DAG to be gone")
+    story.do("runs", "cancel", "sales", "--where", "dag=sales", "--yes")
+    wait_until(
+        lambda: deployment.flow("dags", "delete", "sales", "--dry-run").code == 0,
+        "the processes of its runs to be dead",
+    )
+    story.play("flow dags delete sales")
+
+
 def test_the_end(story: Story) -> None:
-    (story.deployment.folder / "m" / "go").touch()  # nothing is to hold it up
     story.play("flow down")
 
 

@@ -22,8 +22,8 @@ BREAKS = [
     # A draining worker goes on claiming.
     Break(
         "engine/flow/roles/work/worker.py",
-        "        return not self.draining and self._free_slots > 0\n",
-        "        return self._free_slots > 0\n",
+        "        return not self.draining and self._jobs.used < self._slots.now\n",
+        "        return self._jobs.used < self._slots.now\n",
         test="test_a_draining_worker_claims_nothing",
     ),
     # How a task fails over its stop is its own failure.

@@ -57,6 +57,26 @@ WRONG = {
         "Invalid value for '--limit': 2147483648 is a larger number than Flow can keep\n"
         "See: flow runs list --help\n"
     ),
+    ("work", "--queues", ""): (
+        "--queues '' has an empty name\n"
+        "write names with commas between them, such as --queues default,gpu; without --queues "
+        "the worker serves those of worker.queues\n"
+    ),
+    ("work", "--queues", "a, ,b"): (
+        "--queues 'a, ,b' has an empty name\n"
+        "write names with commas between them, such as --queues default,gpu; without --queues "
+        "the worker serves those of worker.queues\n"
+    ),
+    ("work", "--slots", "8..4"): (
+        "--slots 8..4 is no number of slots\n"
+        "write --slots 8, or --slots 4..16 for at least 4, and up to 16 while the host has CPU and "
+        "memory to spare\n"
+    ),
+    ("up", "--slots", "many"): (
+        "--slots many is no number of slots\n"
+        "write --slots 8, or --slots 4..16 for at least 4, and up to 16 while the host has CPU and "
+        "memory to spare\n"
+    ),
     ("config", "show", "-o", "yaml"): (
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
         "See: flow config show --help\n"

@@ -285,6 +285,11 @@ def test_durations(place, written, seconds):
             "Set worker.lost_after to 15 s or more, or make worker.heartbeat shorter.",
         ),
         (
+            "[worker]\nslots = 8\nmost_slots = 4",
+            "FILE: worker.most_slots (4) is less than worker.slots (8)",
+            "Set it to 8 or more, or leave it out.",
+        ),
+        (
             'dags.code = "newest"',
             'FILE: dags.code must be "latest" or "pinned", not \'newest\'',
             "Which code the tasks of a run use where the DAG does not say it:"
@@ -327,6 +332,7 @@ def test_a_mistake_names_file_key_and_remedy(place, text, message, hint):
         "worker.kill_grace = -1",
         "worker.queues = []",
         "worker.queues = [1]",
+        'worker.queues = ["a", " "]',
         'worker.task_user = ""',
         "dags.paused_at_creation = 1",
         "secrets.key_file = 5",
@@ -345,6 +351,17 @@ def test_illegal_values_are_refused(place, text):
     assert re.fullmatch(rf"FILE: {text.partition(' ')[0]} must be .+, not .+", message)
 
 
+@pytest.mark.parametrize("queues", ["a,,b", ",", "a,"])
+def test_an_empty_name_in_a_list_is_refused(place, queues):
+    place.environ["FLOW_WORKER_QUEUES"] = queues
+    with pytest.raises(ConfigError) as caught:
+        place.load()
+    assert caught.value.message == (
+        "FLOW_WORKER_QUEUES: worker.queues must be a list of texts, none of them empty, "
+        f"not {queues!r}"
+    )
+
+
 def test_a_file_that_is_no_toml_is_named_with_the_line(place):
     message, _ = place.mistake("[worker\n")
     assert message.startswith("FILE is not valid TOML: ")
@@ -361,6 +378,47 @@ def test_an_unknown_deployment_is_an_error_with_the_nearest_name(place):
         "FILE has no deployment 'prd'",
         "Did you mean prod? A deployment is a table [deployment.prd] of flow.toml.",
     )
+
+
+def make_folder(path: Path) -> str:
+    path.mkdir(parents=True)
+    return f"{path} is a folder"
+
+
+def make_pipe(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    return f"{path} is no ordinary file"
+
+
+def make_dangling_link(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to("nowhere.toml")
+    return f"{path} is a link to a file that is not there"
+
+
+@pytest.mark.parametrize("make", [make_folder, make_pipe, make_dangling_link])
+@pytest.mark.parametrize("where", ["nearest", "users", "machines", "named", "in the environment"])
+def test_what_has_the_name_of_a_settings_file_and_is_none_is_an_error(place, make, where):
+    if where == "nearest":
+        place.write("worker.slots = 1\n", "../flow.toml")  # is not read instead
+    path = {
+        "nearest": place.folder / "flow.toml",
+        "users": Path(place.environ["HOME"], ".config/flow/flow.toml"),
+        "machines": Path(configuration.MACHINE_FILE),
+    }.get(where, place.folder / "mine.toml")
+    message = make(path)
+    if where == "in the environment":
+        place.environ["FLOW_CONFIG"] = "mine.toml"
+    with pytest.raises(ConfigError) as caught:
+        place.load(file=Path("mine.toml") if where == "named" else None)
+    assert caught.value.message == message
+
+
+def test_a_link_to_a_settings_file_is_one(place):
+    place.write("worker.slots = 1\n", "other.toml")
+    (place.folder / "flow.toml").symlink_to("other.toml")
+    assert place.load().settings.worker.slots == 1
 
 
 def test_an_unreadable_file_is_an_error(place, monkeypatch):

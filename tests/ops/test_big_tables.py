@@ -27,6 +27,8 @@ RUNNING: Final = 300
 DAG: Final = "team0.dag_0"
 NOW: Final = (DAG, "now_0")
 PAST: Final = (DAG, "past_0")
+GONE: Final = f"team{(DAGS - 1) % 40}.dag_{DAGS - 1}"
+"""One without a run of today."""
 VERBS: Final = (
     ("dags", "list"),
     ("dags", "show", DAG),
@@ -165,6 +167,19 @@ def test_no_big_table_is_read_from_end_to_end(
     assert reads
     with connect(filled, name="test") as conn:
         assert [scan for text in reads for scan in scans(conn, text)] == []
+
+
+def test_a_dag_is_deleted_without_reading_what_others_have(
+    filled: str, sent: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with connect(filled, name="test") as conn:
+        conn.execute("update dag set present = false where dag_id = %s", [GONE])
+    assert main(["dags", "delete", GONE, "--yes"]) == 0, capfd.readouterr().err
+    assert capfd.readouterr().out.startswith(f"{GONE}: 1 run (1 success), 1 version, 0 backfills")
+    deletes = [text for text in sent if text.split()[0] in ("select", "with", "delete")]
+    assert len([text for text in deletes if text.startswith("delete")]) > 8
+    with connect(filled, name="test") as conn:
+        assert [scan for text in deletes for scan in scans(conn, text)] == []
 
 
 def test_every_list_and_page_is_looked_at() -> None:

@@ -12,7 +12,7 @@ import pytest
 from flow.decide import Ending, after_failure
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import GroupSpec, TaskSpec
-from flow.ops import clearing, holding, marks, run_marks, running
+from flow.ops import clearing, deleting, holding, marks, run_marks, running
 from flow.ops.clearing import Clearing
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
@@ -141,13 +141,18 @@ class TestFinishedRun:
             )
         ]
 
-    def test_an_archived_run_is_refused_with_the_way_back(self, world: World) -> None:
+    def test_an_archived_run_is_refused_with_what_can_be_done(self, world: World) -> None:
         run_id = start(world)
         world.finish()
         world.rows("update run set archived = true returning 1")
         with pytest.raises(Conflict, match="is archived") as caught:
             clear(world)
-        assert caught.value.hint == f"bring it back first: flow db restore sales {run_id}"
+        assert caught.value.hint == (
+            f"make it anew: flow runs delete sales {run_id}, then flow run sales "
+            "(with --date for the run of an interval)"
+        )
+        deleting.delete(world.deployment, "sales", Which(run_id))
+        assert world.value("select count(*) from run") == 0
 
     def test_a_dag_that_is_gone_is_refused(self, world: World) -> None:
         start(world)

@@ -42,7 +42,9 @@ def test_a_pool_that_does_not_fit_is_a_warning_until_it_does(world: World) -> No
     assert dags.show(world.deployment, "sales").warnings == [
         "tasks in pool nope: there is no pool nope; make it: flow pools set nope N"
     ]
-    found = [(one.file, one.dag_id, one.warning) for one in dag_warnings.warnings(world.deployment)]
+    found = [
+        (one.file, one.dag_id, one.warning) for one in dag_warnings.page(world.deployment).rows
+    ]
     assert found == [
         (
             "/dags/one.py",
@@ -55,7 +57,7 @@ def test_a_pool_that_does_not_fit_is_a_warning_until_it_does(world: World) -> No
             "tasks in pool small: there is no pool small; make it: flow pools set small N",
         ),
     ]
-    (only,) = dag_warnings.warnings(world.deployment, Path("two.py"))
+    (only,) = dag_warnings.page(world.deployment, Path("two.py")).rows
     assert only.dag_id == "stock"
     pools.set_(world.deployment, "nope", -1)
     pools.set_(world.deployment, "small", 4)

@@ -10,6 +10,7 @@ import pytest
 
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import TaskSpec
+from flow.graph.imported import ImportFailure
 from flow.ops import (
     cancelling,
     clearing,
@@ -31,7 +32,7 @@ from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import dag_files
 from flow.store.connect import transaction
-from flow.store.dag_files import Failure, ParsedFile
+from flow.store.dag_files import ParsedFile
 from flow.store.read import page
 from flow.store.read import runs as stored
 from flow.store.read.runs import Filter
@@ -119,7 +120,7 @@ def test_a_running_task_names_its_worker_and_a_finished_one_its_try(world: World
     (made,) = tasks.tries(world.deployment, "sales", "latest", "load").tries
     assert (made.state, made.worker, made.pid, made.exit_code) == ("success", address, 4242, 0)
     assert (made.peak_rss_bytes, made.cpu_s, made.log) == (1_000_000, 0.5, "/logs/load")
-    (xcom,) = xcoms.list_(world.deployment, "sales", "latest")
+    (xcom,) = xcoms.page(world.deployment, "sales", "latest").rows
     assert (xcom.task_id, xcom.key, xcom.value) == ("load", "return_value", '"ok"')
     with pytest.raises(NotFound) as caught:
         xcoms.get(world.deployment, "sales", "latest", "load", "rows")
@@ -275,7 +276,7 @@ def test_a_page_of_runs_leans_on_an_index(
 def test_import_errors_and_their_dags(world: World) -> None:
     world.define("sales")
     with transaction(world.conn, "test"):
-        failure = Failure("NameError: name 'x' is not defined", 7, "Traceback …\n  line 7")
+        failure = ImportFailure("NameError: name 'x' is not defined", 7, "Traceback …\n  line 7")
         dag_files.put(world.conn, ParsedFile("/dags/one.py", "c1"), failure)
     (error,) = dags.errors(world.deployment).rows
     assert (error.file, error.line, error.dags) == ("/dags/one.py", 7, ["sales"])
@@ -297,7 +298,7 @@ def test_warnings_name_the_module_that_makes_an_import_slow(world: World) -> Non
         ):
             file = ParsedFile(path, "c1", seconds=seconds, imports=imports, warnings=["two.py:1"])
             dag_files.put(world.conn, file, None)
-    found = [(one.file, one.warning) for one in dag_warnings.warnings(world.deployment)]
+    found = [(one.file, one.warning) for one in dag_warnings.page(world.deployment).rows]
     assert found == [
         (
             "/dags/one.py",
@@ -312,7 +313,9 @@ def test_warnings_name_the_module_that_makes_an_import_slow(world: World) -> Non
         ("/dags/own.py", "two.py:1"),
         ("/dags/two.py", "two.py:1"),
     ]
-    (only,) = dag_warnings.warnings(world.deployment, Path("one.py"), slow=5.0)
+    first = dag_warnings.page(world.deployment, limit=2)
+    assert ([one.file for one in first.rows], first.total.counted) == (["/dags/one.py"] * 2, 5)
+    (only,) = dag_warnings.page(world.deployment, Path("one.py"), slow=5.0).rows
     assert only.warning == "two.py:1"
 
 

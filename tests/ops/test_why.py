@@ -301,15 +301,17 @@ class TestTaskThatRunsOrEnded:
             ("ValueError: x", {"exit_code": 0}, [Code.FAILED]),
             ("exit code 3", {"exit_code": 3}, [Code.FAILED, Code.EXIT_CODE]),
             ("the process was killed by SIGKILL", {"signal": 9}, [Code.FAILED, Code.SIGNAL]),
-            ("execution_timeout: still running after 5 s", {}, [Code.TIMEOUT]),
-            ("worker_lost: no heartbeat", {}, [Code.WORKER_LOST]),
+            ("still running after 5 s", {"code": Code.TIMEOUT}, [Code.TIMEOUT]),
+            ("no heartbeat", {"code": Code.WORKER_LOST}, [Code.WORKER_LOST]),
             (
-                "out_of_memory: the process was killed",
-                {"signal": 9},
+                "the process was killed",
+                {"code": Code.OUT_OF_MEMORY, "signal": 9},
                 [Code.OUT_OF_MEMORY, Code.SIGNAL],
             ),
-            ("code_missing: no such task", {}, [Code.CODE_MISSING]),
-            ("code_mismatch: x has code 1", {}, [Code.CODE_MISMATCH]),
+            ("no such task", {"code": Code.CODE_MISSING}, [Code.CODE_MISSING]),
+            ("x has code 1", {"code": Code.CODE_MISMATCH}, [Code.CODE_MISMATCH]),
+            ("execution_timeout: as its own message has it", {}, [Code.FAILED]),
+            ("marked by its own code", {}, [Code.FAILED]),
         ],
     )
     def test_it_failed(
@@ -343,6 +345,18 @@ class TestTaskThatRunsOrEnded:
         assert said(ask(world, "it", "report"))[Code.CAUSE] == (
             "report <- load: load is skipped: skipped by extract"
         )
+        clearing.clear(world.deployment, clearing.Wish("sales", Which("it"), "extract"))
+        assert said(ask(world, "it", "load")) == {
+            Code.SKIPPED: "it was skipped: skipped by extract"
+        }
+
+    @pytest.mark.parametrize("text", ["cancelled by its code", "skipped by x", "trigger rule x"])
+    def test_a_text_of_its_own_is_only_that(self, world: World, text: str) -> None:
+        start(world)
+        ending = Ending(TaskState.SKIPPED, TryState.SKIPPED, text)
+        with transaction(world.conn, "test"):
+            tries.report(world.conn, [Report(world.claim()["extract"].key, ending)])
+        assert said(ask(world, "it", "extract")) == {Code.SKIPPED: f"it was skipped: {text}"}
 
     def test_somebody_said_so(self, world: World) -> None:
         start(world)

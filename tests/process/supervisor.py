@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import select
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from flow.process import alarm
@@ -15,7 +16,7 @@ from flow.process.host import Host
 from process.watched import COMMAND, Watched
 
 folder = Path(sys.argv[1])
-with Host("supervisor-of-tests", command=COMMAND) as host:
+with closing(Host("supervisor-of-tests", command=COMMAND)) as host:
     lease = float(sys.argv[2])
     watched = Watched(host, folder)
     for kind in sys.argv[3:]:

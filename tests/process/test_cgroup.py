@@ -7,6 +7,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_try_is_killed_by_its_group_and_leaves_none(unit: Path, tmp_path: Path
     assert group is not None
     try:
         command = (sys.executable, "-P", "-c", WALKLESS)
-        with Host("cafe", command=command, group=group) as host:
+        with closing(Host("cafe", command=command, group=group)) as host:
             watched = Watched(host, tmp_path)
             daemons = start_daemons(watched, "stopped")
             assert {group_of(pid) for pid in (os.getpid(), host.zygote)} == {"supervisor"}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,7 @@ def test_a_child_that_dies_before_its_job_is_an_end_without_result(
 
 
 def test_a_zygote_that_cannot_load_is_told_of(tmp_path: Path) -> None:
-    with Host("broken", command=(sys.executable, "-c", "raise SystemExit(3)")) as host:
+    with closing(Host("broken", command=(sys.executable, "-c", "raise SystemExit(3)"))) as host:
         watched = Watched(host, tmp_path)
         job_id = watched.start("nothing")
         assert watched.wait_for(ZygoteDied).job_ids == (job_id,)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ RUN = RunInfo(
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
     (tmp_path / "ends.py").write_text(FILE)
-    with Host(f"test-{os.getpid()}") as host:
+    with closing(Host(f"test-{os.getpid()}")) as host:
         watched = Watched(host, tmp_path)
         watched.answers = lambda event: reply(host, event)
         yield watched

@@ -1,6 +1,6 @@
 -- What all migrations together make; written by `just schema`.
 
-CREATE FUNCTION public.add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[], reasons text[], profiles integer[], max_tries integer[], pools text[], pool_slots integer[], queues text[], executors text[], priorities integer[], run_limits integer[], dag_limits integer[], retry_delays double precision[], retry_backoffs double precision[], max_retry_delays double precision[], execution_timeouts double precision[], strides integer[], flows integer[], behind bigint[], places bigint[], fresh boolean) RETURNS void
+CREATE FUNCTION public.add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[], reasons text[], codes text[], profiles integer[], max_tries integer[], pools text[], pool_slots integer[], queues text[], executors text[], priorities integer[], run_limits integer[], dag_limits integer[], retry_delays double precision[], retry_backoffs double precision[], max_retry_delays double precision[], execution_timeouts double precision[], strides integer[], flows integer[], behind bigint[], places bigint[], fresh boolean) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_nestloop TO 'off'
@@ -15,19 +15,19 @@ declare
 begin
   insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
     queue, executor, priority, run_limit, dag_limit, retry_delay, retry_backoff, max_retry_delay,
-    execution_timeout, stride, rank, turn, reason, scheduled_at, queued_at, ended_at)
+    execution_timeout, stride, rank, turn, reason, reason_code, scheduled_at, queued_at, ended_at)
   select n.run_key, n.task_id, n.dag_id, n.state, (n.state in ('scheduled', 'queued'))::int,
     p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit, p.dag_limit,
     p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, coalesce(n.stride, 1000),
     coalesce(places[n.flow] + n.behind, 0),
     case when n.state = 'scheduled' then coalesce(places[n.flow] + n.behind, 0) else 0 end,
-    n.reason,
+    n.reason, n.code,
     case when n.state in ('scheduled', 'queued') then at end,
     case when n.state = 'queued' then at end,
     case when n.state not in ('none', 'scheduled', 'queued') then at end
-  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
+  from unnest(run_keys, task_ids, dag_ids, states, reasons, codes, profiles, strides, flows,
       add_tasks.behind)
-    as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
+    as n(run_key, task_id, dag_id, state, reason, code, profile, stride, flow, behind)
   join unnest(add_tasks.max_tries, pools, add_tasks.pool_slots, queues, executors, priorities,
       run_limits, dag_limits, retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
     with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit,
@@ -72,7 +72,7 @@ begin
       q.run_key, q.task_id limit most),
   claimed as (
     update task_hot t set state = 'running', claim = t.claim + 1, worker = by_worker,
-      started_at = clock_timestamp(), reason = null, stop_reason = null
+      started_at = clock_timestamp(), reason = null, reason_code = null, stop_reason = null
     from picked p
     where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
       and t.state = 'queued'
@@ -120,7 +120,7 @@ begin
     (select min(next_run_at) from dag where present and not paused) as made) as first;
 end $$;
 
-CREATE FUNCTION public.end_runs(run_keys bigint[], states text[], reasons text[]) RETURNS void
+CREATE FUNCTION public.end_runs(run_keys bigint[], states text[], reasons text[], codes text[]) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -139,9 +139,9 @@ declare
   ours text[];
 begin
   with ended as (
-    update run r set state = e.state, reason = e.reason, ended_at = clock_timestamp(),
-      past_key = null
-    from unnest(run_keys, states, reasons) as e(run_key, state, reason)
+    update run r set state = e.state, reason = e.reason, reason_code = e.code,
+      ended_at = clock_timestamp(), past_key = null
+    from unnest(run_keys, states, reasons, codes) as e(run_key, state, reason, code)
     where r.run_key = e.run_key and r.state in ('queued', 'running')
     returning r.dag_id)
   select array_agg(distinct dag_id) into dag_ids from ended;
@@ -352,7 +352,7 @@ begin
   return queued;
 end $$;
 
-CREATE FUNCTION public.report_tries(run_keys bigint[], task_ids text[], map_paths text[], claims integer[], states text[], try_states text[], reasons text[], delays double precision[], agains boolean[], pids integer[], logs text[], exit_codes integer[], signals integer[], peaks bigint[], cpu_times double precision[], code_hashes text[], skips_ text[], values_ text[]) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer)
+CREATE FUNCTION public.report_tries(run_keys bigint[], task_ids text[], map_paths text[], claims integer[], states text[], try_states text[], reasons text[], codes text[], delays double precision[], agains boolean[], pids integer[], logs text[], exit_codes integer[], signals integer[], peaks bigint[], cpu_times double precision[], code_hashes text[], skips_ text[], values_ text[]) RETURNS TABLE(run_key bigint, task_id text, map_path integer[], claim integer)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -367,11 +367,11 @@ CREATE FUNCTION public.report_tries(run_keys bigint[], task_ids text[], map_path
 begin
   return query
   with said as materialized (
-    select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
-      again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
-    from unnest(run_keys, task_ids, map_paths, claims, states, try_states, reasons, delays, agains,
-      pids, logs, exit_codes, signals, peaks, cpu_times, code_hashes, skips_, values_)
-    as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
+    select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, code,
+      delay, again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
+    from unnest(run_keys, task_ids, map_paths, claims, states, try_states, reasons, codes, delays,
+      agains, pids, logs, exit_codes, signals, peaks, cpu_times, code_hashes, skips_, values_)
+    as s(run_key, task_id, map_path, claim, state, try_state, reason, code, delay, again, pid, log,
       exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
   current as materialized (
     select s.run_key, s.task_id, s.map_path, s.claim, s.pid, s.log, s.exit_code, s.signal,
@@ -379,6 +379,7 @@ begin
       case t.state when 'running' then s.state else 'none' end as state,
       case t.state when 'running' then s.try_state else 'restarted' end as try_state,
       case t.state when 'running' then s.reason else t.reason end as reason,
+      case t.state when 'running' then s.code end as code,
       case t.state when 'running' then s.delay end as delay,
       case t.state when 'running' then s.skips end as skips,
       case t.state when 'running' then s.value end as value,
@@ -388,7 +389,7 @@ begin
     where t.claim = s.claim and t.state in ('running', 'restarting')
     order by t.run_key, t.task_id, t.map_path for no key update of t),
   ended as (
-    update task_hot t set state = c.state, worker = null, reason = c.reason,
+    update task_hot t set state = c.state, worker = null, reason = c.reason, reason_code = c.code,
       try_number = t.try_number + c.again::int,
       max_tries = t.max_tries + c.again::int,
       losses = case when c.again then t.losses + 1 else 0 end,
@@ -845,6 +846,7 @@ CREATE TABLE public.run (
     ended_at timestamp with time zone,
     conf text DEFAULT '{}'::text NOT NULL,
     reason text,
+    reason_code text,
     note text,
     backfill_id bigint,
     selected text[],
@@ -920,6 +922,7 @@ CREATE TABLE public.task_history (
     skips text[],
     stop_reason text,
     reason text,
+    reason_code text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
     CONSTRAINT task_hot_dag_limit_check CHECK ((dag_limit >= 1)),
@@ -966,6 +969,7 @@ CREATE TABLE public.task_hot (
     skips text[],
     stop_reason text,
     reason text,
+    reason_code text,
     CONSTRAINT task_due CHECK (((state <> ALL (ARRAY['up_for_retry'::text, 'up_for_reschedule'::text])) OR (due_at IS NOT NULL))),
     CONSTRAINT task_ended CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'skipped'::text, 'upstream_failed'::text, 'removed'::text])) OR (ended_at IS NOT NULL))),
     CONSTRAINT task_hot_dag_limit_check CHECK ((dag_limit >= 1)),
@@ -1011,7 +1015,8 @@ CREATE VIEW public.task AS
     task_hot.worker,
     task_hot.skips,
     task_hot.stop_reason,
-    task_hot.reason
+    task_hot.reason,
+    task_hot.reason_code
    FROM public.task_hot
 UNION ALL
  SELECT task_history.run_key,
@@ -1047,7 +1052,8 @@ UNION ALL
     task_history.worker,
     task_history.skips,
     task_history.stop_reason,
-    task_history.reason
+    task_history.reason,
+    task_history.reason_code
    FROM public.task_history;
 
 CREATE TABLE public.try_history (

@@ -9,24 +9,25 @@ from typing import Any
 import pytest
 
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.store import dag_files, dags
 from flow.store.connect import Conn, connect, transaction
-from flow.store.dag_files import Failure, ParsedFile
-from flow.store.dags import Definition, Stored
+from flow.store.dag_files import ParsedFile
+from flow.store.dags import Stored
 from flow.timetables import parse
 from waiting import wait_until
 
 
-def definition(dag_id: str = "sales", schedule: Any = None, **fields: Any) -> Definition:
+def definition(dag_id: str = "sales", schedule: Any = None, **fields: Any) -> ImportedDag:
     fields.setdefault("tasks", (TaskSpec(task_id="load", operator="BashOperator", owner="ann"),))
     spec = DagSpec(dag_id=dag_id, timetable=parse(schedule, timezone="UTC"), **fields)
     body = encode(spec)
-    return Definition(spec, body, spec_hash(body), 3, spec.timetable.words())
+    return ImportedDag(spec, body, spec_hash(body), 3, spec.timetable.words())
 
 
 def store(
     conn: Conn,
-    *definitions: Definition,
+    *definitions: ImportedDag,
     path: str = "/dags/one.py",
     code: str = "c1",
     paused: bool = True,
@@ -216,10 +217,10 @@ def test_a_failure_keeps_the_dags_and_the_time_since_when(connection: Conn) -> N
     store(connection, definition("a", "@daily"))
     plan = one(connection, "select next_run_at, present, version from dag")
     file = ParsedFile("/dags/one.py", "c2", output="oh\0no \udcff")
-    assert dag_files.put(connection, file, Failure("SyntaxError: bad", 7, "Traceback …"))
+    assert dag_files.put(connection, file, ImportFailure("SyntaxError: bad", 7, "Traceback …"))
     since = one(connection, "select error_since from dag_file")
-    assert not dag_files.put(connection, file, Failure("SyntaxError: bad", 7, "Traceback …"))
-    assert dag_files.put(connection, file, Failure("NameError: worse"))
+    assert not dag_files.put(connection, file, ImportFailure("SyntaxError: bad", 7, "Traceback …"))
+    assert dag_files.put(connection, file, ImportFailure("NameError: worse"))
     assert one(connection, "select error, error_line, error_since, output from dag_file") == (
         *("NameError: worse", None, since, r"oh\x00no \udcff"),
     )

@@ -239,6 +239,7 @@ def test_losses_cost_no_retry_until_they_are_too_many_in_a_row(world: World):
     rows = world.conn.execute("select state, reason from try order by try_number").fetchall()
     assert [state for state, _ in rows] == ["lost"] * MAX_LOSSES + ["failed"]
     assert rows[-1][1].startswith("worker_lost")
+    assert world.conn.execute("select reason_code from task").fetchall() == [("worker_lost",)]
     world.check()
 
 

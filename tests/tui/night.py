@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from flow.graph import TaskSpec
+from flow.graph.imported import ImportFailure
 from flow.ops import backfilling, pools, running
 from flow.ops.backfilling import Wish as BackfillWish
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow.store import dag_files, processes
 from flow.store.connect import Conn, transaction
-from flow.store.dag_files import Failure, ParsedFile
+from flow.store.dag_files import ParsedFile
 from operations_world import World
 
 NOW: Final = datetime(2026, 7, 10, 6, 30, tzinfo=UTC)
@@ -57,7 +58,7 @@ def build(dsn: str, conn: Conn, home: Path) -> World:
     world.define("archive", schedule="@monthly", paused=True, file="/dags/archive.py")
     _orders(world)
     with transaction(conn, "test"):
-        failure = Failure(
+        failure = ImportFailure(
             "NameError: name 'prcie' is not defined",
             4,
             'Traceback (most recent call last):\n  File "prices.py", line 4\nNameError: prcie',

@@ -8,6 +8,7 @@ import typer
 
 from flow.errors import UsageError
 from flow_cli import exits
+from flow_cli.deleting import delete_named, report_deleted
 from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
@@ -185,15 +186,10 @@ def delete(
 ) -> None:
     """Delete a connection."""
     from flow.ops import connections
-    from flow_cli.confirm import confirm
 
-    with opened(context) as deployment:
-        connections.require(deployment, conn)
-        if not dry_run:
-            confirm(f"Delete connection {conn}?", yes=yes)
-            connections.delete(deployment, conn)
-    done = "would be deleted" if dry_run else "is deleted"
-    Output(output).lines([f"{conn} {done}"], {"conn_id": conn, "dry_run": dry_run})
+    printer = Output(output)
+    delete_named(context, connections, "connection", conn, yes=yes, dry_run=dry_run)
+    report_deleted(printer, conn, {"conn_id": conn}, dry_run=dry_run)
 
 
 @app.command("import", cls=Command, epilog=examples("flow conns import connections.json"))

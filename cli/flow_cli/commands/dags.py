@@ -15,8 +15,10 @@ from flow_cli.options import (
     DEFAULT_LIMIT,
     AllOption,
     DagArgument,
+    DryRunOption,
     LimitOption,
     OutputOption,
+    YesOption,
     row_limit,
 )
 from flow_cli.output import Column, Format, Output
@@ -24,7 +26,7 @@ from flow_cli.pages import Command, examples, group
 from flow_cli.records import plain, print_page, row_of
 
 app = group(
-    "List, show, pause and unpause DAGs, see next runs, and what is wrong with their files.",
+    "List, show, pause and delete DAGs, see next runs, and what is wrong with their files.",
     "flow dags list",
     "flow dags show sales",
 )
@@ -78,6 +80,9 @@ def list_(
     failed: Annotated[
         bool, typer.Option("--failed", help="Only those whose latest run failed.")
     ] = False,
+    gone: Annotated[
+        bool, typer.Option("--gone", help="Those that no file defines any more, and no others.")
+    ] = False,
     limit: LimitOption = DEFAULT_LIMIT,
     every: AllOption = False,
     output: OutputOption = Format.TEXT,
@@ -86,7 +91,7 @@ def list_(
     from flow.ops import dags
 
     printer = Output(output)
-    wanted = dags.Filter(tag or (), owner, paused, failed)
+    wanted = dags.Filter(tag or (), owner, paused, failed, gone)
     with opened(context) as deployment:
         if printer.streams(every):
             printer.table(map(row_of, dags.every(deployment, wanted)), COLUMNS, "DAGs")
@@ -213,6 +218,8 @@ def warnings(
             "--slow", min=0.0, metavar="S", help="Seconds from which on an import is slow."
         ),
     ] = 1.0,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
     """List what importing DAG files warned of, and slow imports with the module to blame.
@@ -222,9 +229,9 @@ def warnings(
     from flow.ops import dag_warnings
 
     with opened(context) as deployment:
-        found = dag_warnings.warnings(deployment, file, slow)
-    rows = [row_of(one) for one in found]
-    Output(output).table(rows, WARNING_COLUMNS, "warnings", len(rows))
+        page = dag_warnings.page(deployment, file, slow, row_limit(limit, every))
+    rows = [row_of(one) for one in page.rows]
+    print_page(Output(output), page, rows, WARNING_COLUMNS, "warnings")
 
 
 @app.command(cls=Command, epilog=examples("flow dags versions sales"))
@@ -272,3 +279,53 @@ def diff(
     with opened(context) as deployment:
         found = dag_diff.diff(deployment, dag, first, second)
     Output(output).lines(*describe_diff(found))
+
+
+@app.command(
+    cls=Command,
+    epilog=examples("flow dags delete sales", "flow dags delete stock --begin-anew --dry-run"),
+)
+def delete(
+    context: typer.Context,
+    dag: DagArgument,
+    begin_anew: Annotated[
+        bool,
+        typer.Option(
+            "--begin-anew",
+            help="Of a paused DAG that its file defines: delete all but its latest version, and "
+            "let its schedule begin like that of a new DAG.",
+        ),
+    ] = False,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    output: OutputOption = Format.TEXT,
+) -> None:
+    """Delete a DAG with its runs, versions and backfills. Its logs stay.
+
+    Refused as long as a file defines it, since it would come back, and while a run or a backfill of
+    it has not ended. What `flow audit` tells of it stays.
+    """
+    from flow.ops import dag_deletion
+    from flow.wording.dags import describe_deletion
+    from flow_cli.confirm import confirm
+
+    printer = Output(output)
+    with opened(context) as deployment:
+        planned = dag_deletion.preview(deployment, dag, begin_anew=begin_anew)
+        if not dry_run:
+            if not yes:
+                printer.message("\n".join(describe_deletion(planned)))
+            what = "the history of DAG" if begin_anew else "DAG"
+            confirm(f"Delete {what} {dag}?", yes=yes)
+            with printer.progress("runs", planned.run_count) as advance:
+                planned = dag_deletion.delete(
+                    deployment,
+                    dag,
+                    None if yes else planned,
+                    begin_anew=begin_anew,
+                    advance=advance,
+                )
+    printer.lines(describe_deletion(planned), {"dry_run": dry_run, **row_of(planned)})
+    printer.message(f"its logs stay: {planned.logs}")
+    if begin_anew:
+        printer.message(f"its schedule begins anew with: flow dags unpause {dag}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from flow_cli.deleting import report_deleted
 from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
@@ -119,7 +120,4 @@ def delete(
         if not dry_run:
             confirm(f"Delete pool {pool} with {found.slots} slots?", yes=yes)
             found = pools.delete(deployment, pool)
-    done = "would be deleted" if dry_run else "is deleted"
-    printer.lines(
-        [f"{pool} {done}"], {"name": found.name, "slots": found.slots, "dry_run": dry_run}
-    )
+    report_deleted(printer, pool, {"name": found.name, "slots": found.slots}, dry_run=dry_run)

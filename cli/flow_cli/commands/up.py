@@ -10,6 +10,7 @@ import typer
 from flow_cli.invocation import invocation
 from flow_cli.output import Format, Output
 from flow_cli.pages import Command, examples, single
+from flow_cli.slots import SlotsOption, read_slots
 
 app = single()
 
@@ -24,9 +25,7 @@ def up(
     schedulers: Annotated[
         int, typer.Option("--schedulers", min=1, metavar="N", help="Schedulers.")
     ] = 1,
-    slots: Annotated[
-        int | None, typer.Option("--slots", min=0, metavar="N", help="Tries at once per worker.")
-    ] = None,
+    slots: SlotsOption = None,
     detach: Annotated[
         bool, typer.Option("--detach", help="Return once everything runs; logs go to a file.")
     ] = False,
@@ -41,6 +40,8 @@ def up(
     from flow.store import locate, migrate
     from flow_cli.roles import prepare
 
+    if slots is not None:
+        read_slots(slots)  # the workers read it again: what is wrong is said here and now
     asked = invocation(context)
     settings = asked.config.settings
     folders = (dags.resolve(),) if dags is not None else settings.dags.folders
@@ -52,7 +53,7 @@ def up(
     if detach:
         arguments = ["--workers", str(workers), "--schedulers", str(schedulers)]
         arguments += [] if dags is None else ["--dags", str(dags.resolve())]
-        arguments += [] if slots is None else ["--slots", str(slots)]
+        arguments += [] if slots is None else ["--slots", slots]
         log = settings.logs.root / "flow-up.log"
         command = [*asked.chosen.words, "up", *arguments]
         machine.start_detached(command, log, settings.home, dsn)
@@ -62,7 +63,7 @@ def up(
         schedulers=schedulers,
         workers=workers,
         parse=[part for folder in folders for part in ("--dags", str(folder))],
-        work=[] if slots is None else ["--slots", str(slots)],
+        work=[] if slots is None else ["--slots", slots],
     )
     with machine.UpLock(settings.home):
         supervise(team, prepare("up"), asked.chosen.words)

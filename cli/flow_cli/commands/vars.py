@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from flow.errors import UsageError
+from flow_cli.deleting import delete_named, report_deleted
 from flow_cli.opening import opened
 from flow_cli.options import (
     DEFAULT_LIMIT,
@@ -115,15 +116,10 @@ def delete(
 ) -> None:
     """Delete a variable."""
     from flow.ops import variables
-    from flow_cli.confirm import confirm
 
-    with opened(context) as deployment:
-        variables.require(deployment, key)
-        if not dry_run:
-            confirm(f"Delete variable {key}?", yes=yes)
-            variables.delete(deployment, key)
-    done = "would be deleted" if dry_run else "is deleted"
-    Output(output).lines([f"{key} {done}"], {"key": key, "dry_run": dry_run})
+    printer = Output(output)
+    delete_named(context, variables, "variable", key, yes=yes, dry_run=dry_run)
+    report_deleted(printer, key, {"key": key}, dry_run=dry_run)
 
 
 @app.command("import", cls=Command, epilog=examples("flow vars import variables.json"))

@@ -6,21 +6,21 @@ from typing import Annotated
 
 import typer
 
+from flow.errors import UsageError
 from flow_cli.invocation import invocation
 from flow_cli.pages import Command, examples, single
+from flow_cli.slots import SlotsOption, read_slots
 
 app = single()
 
 
 @app.command(
-    cls=Command, epilog=examples("flow work --slots 8", "flow work --queues default,gpu --once")
+    cls=Command,
+    epilog=examples("flow work --slots 4..16", "flow work --queues default,gpu --once"),
 )
 def work(
     context: typer.Context,
-    slots: Annotated[
-        int | None,
-        typer.Option("--slots", min=0, metavar="N", help="Tries at once; 0 claims nothing."),
-    ] = None,
+    slots: SlotsOption = None,
     queues: Annotated[
         str | None, typer.Option("--queues", metavar="A,B", help="Queues to serve.")
     ] = None,
@@ -42,11 +42,12 @@ def work(
     from flow.version import VERSION
     from flow_cli.roles import listen_dsn, prepare, service_manager, task_user
 
+    named = None if queues is None else _names(queues)
+    asked = None if slots is None else read_slots(slots)
     config = invocation(context).config
     stop = prepare("work")
     dsn = locate.dsn(config.settings)
     worker = config.settings.worker
-    names = tuple(name.strip() for name in queues.split(",") if name.strip()) if queues else ()
     serve(
         Settings(
             dsn=dsn,
@@ -60,8 +61,9 @@ def work(
             xcom_limit=worker.xcom_limit,
             pins=config.settings.dags.code == "pinned",
             code_wait=worker.code_wait,
-            slots=worker.slots if slots is None else slots,
-            queues=names or worker.queues,
+            slots=asked.least if asked else worker.slots,
+            most_slots=asked.most if asked else worker.most_slots,
+            queues=named or worker.queues,
             heartbeat=worker.heartbeat,
             lost_after=worker.lost_after,
             lease_ratio=worker.lease_ratio,
@@ -75,3 +77,15 @@ def work(
         once=once,
         manager=service_manager(),
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The queues of `--queues`, each once. Raises `UsageError` for an empty name."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise UsageError(
+            f"--queues {text!r} has an empty name",
+            "write names with commas between them, such as --queues default,gpu; without --queues "
+            "the worker serves those of worker.queues",
+        )
+    return tuple(dict.fromkeys(names))

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flow_cli.opening import opened
-from flow_cli.options import DagArgument, OutputOption, RunArgument, TaskArgument, TryOption
+from flow_cli.options import (
+    DEFAULT_LIMIT,
+    AllOption,
+    DagArgument,
+    LimitOption,
+    OutputOption,
+    RunArgument,
+    TaskArgument,
+    TryOption,
+    row_limit,
+)
 from flow_cli.output import Column, Format, Output
 from flow_cli.pages import Command, examples, group
-from flow_cli.records import row_of
+from flow_cli.records import print_page, row_of
 
 if TYPE_CHECKING:
     from flow.store.read.tasks import XCom
@@ -45,6 +55,8 @@ def list_(
         str | None, typer.Argument(metavar="TASK", help="Only of this task: load, or load[3].")
     ] = None,
     try_number: TryOption = None,
+    limit: LimitOption = DEFAULT_LIMIT,
+    every: AllOption = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
     """List the XComs of a run, or of one task: those of the last try."""
@@ -52,12 +64,12 @@ def list_(
 
     printer = Output(output)
     with opened(context) as deployment:
-        found = xcoms.list_(deployment, dag, run, task, try_number)
+        page = xcoms.page(deployment, dag, run, task, try_number, row_limit(limit, every))
     if printer.format is Format.TEXT:
-        rows = [{**row_of(one), "value": _short(one.value)} for one in found]
+        rows = [{**row_of(one), "value": _short(one.value)} for one in page.rows]
     else:
-        rows = [_row(one) for one in found]
-    printer.table(rows, COLUMNS, "XComs")
+        rows = [_row(one) for one in page.rows]
+    print_page(printer, page, rows, COLUMNS, "XComs")
 
 
 @app.command(

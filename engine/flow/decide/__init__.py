@@ -10,11 +10,12 @@ from flow.decide.after import (
     lost,
     orphaned_callback,
 )
+from flow.decide.decision import Decision, TaskChange, TaskStop
 from flow.decide.past import NO_PAST, Past
 from flow.decide.reason import Code, Reason
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.decide.rules import Outlook, Tally, outlook
-from flow.decide.run import Decision, RunFacts, TaskChange, TaskStop, decide
+from flow.decide.run import RunFacts, decide
 from flow.decide.stopping import deadline
 from flow.decide.turns import UNIT, Shares, offsets
 from flow.decide.view import TaskFacts, View

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from flow.decide.reason import Code
 from flow.decide.retry import RetryPolicy, retry_delay
 from flow.states import MAX_LOSSES, TaskState, TryState
 
@@ -81,6 +82,8 @@ class Ending(NamedTuple):
     skips: tuple[str, ...] = ()
     value: str | None = None
     """JSON of the return value, for XCom `return_value`."""
+    code: Code | None = None
+    """Of the reason, where a failure is more than the task's own."""
 
 
 def lost(task: TryFacts, reason: str) -> Ending:
@@ -92,6 +95,7 @@ def lost(task: TryFacts, reason: str) -> Ending:
         reason=reason if after.again else f"worker_lost: {reason}",
         delay=after.delay,
         again=after.again,
+        code=None if after.again else Code.WORKER_LOST,
     )
 
 

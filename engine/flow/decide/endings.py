@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import signal
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
-from flow.decide.reason import Code, Fact, Reason
+from flow.decide.reason import NO_REASON, Code, Fact, Reason
+from flow.signal_name import signal_name
 from flow.states import TaskState
 
 
@@ -17,6 +18,8 @@ class TaskLife(Protocol):
     def state(self) -> str: ...
     @property
     def reason(self) -> str | None: ...
+    @property
+    def reason_code(self) -> str | None: ...
     @property
     def due_at(self) -> datetime | None: ...
     @property
@@ -35,27 +38,25 @@ class TaskLife(Protocol):
     def signal(self) -> int | None: ...
 
 
-SKIPPED_BY: Final = "skipped by "
-"""How the reason of a task begins that another one has skipped; the id of that follows."""
-BY_RULE: Final = "trigger rule "
-NOTHING_LEFT: Final = "nothing is left that could start it"
-"""How the reasons begin of tasks that a decision has ended without running them."""
-
-_BEGINNINGS: Final = {
-    "execution_timeout": Code.TIMEOUT,
-    "worker_lost": Code.WORKER_LOST,
-    "out_of_memory": Code.OUT_OF_MEMORY,
-    "code_missing": Code.CODE_MISSING,
-    "code_mismatch": Code.CODE_MISMATCH,
-    "marked by": Code.MARKED,
-    "cancelled": Code.CANCELLED,
+_FAILURES: Final[Mapping[str | None, Code]] = {
+    code.value: code
+    for code in (
+        Code.TIMEOUT,
+        Code.WORKER_LOST,
+        Code.OUT_OF_MEMORY,
+        Code.CODE_MISSING,
+        Code.CODE_MISMATCH,
+    )
 }
-"""How reasons begin that have a code of their own; who ends tasks writes them."""
+_BY_HAND: Final[Mapping[str | None, Code]] = {
+    code.value: code for code in (Code.MARKED, Code.CANCELLED)
+}
+"""What stored codes say of an end, by their values; any other says nothing more than its text."""
 
 
-def code_of(reason: str) -> Code | None:
-    """The code of a reason that was written for a task or a run; None: it has none of its own."""
-    return next((code for words, code in _BEGINNINGS.items() if reason.startswith(words)), None)
+def by_hand(reason_code: str | None) -> Code | None:
+    """The code of a task or run that somebody has ended; None: it ended otherwise."""
+    return _BY_HAND.get(reason_code)
 
 
 def why_busy(task: TaskLife) -> list[Reason]:
@@ -81,21 +82,21 @@ def why_busy(task: TaskLife) -> list[Reason]:
 
 def why_ended(task: TaskLife) -> list[Reason]:
     """How a task ended by itself or by somebody's hand."""
-    code = code_of(_reason(task))
-    if code in (Code.MARKED, Code.CANCELLED):
+    code = by_hand(task.reason_code)
+    if code is not None:
         return [Reason(code, {"reason": _reason(task)})]
     if task.state == TaskState.SUCCESS:
         return [Reason(Code.SUCCESS, _tries(task))] if task.try_number else []
     if task.state == TaskState.SKIPPED:
         return [Reason(Code.SKIPPED, {"reason": _reason(task)})]
     facts = {**_tries(task), "reason": _reason(task)}
-    return [Reason(code or Code.FAILED, facts), *_process(task)]
+    return [Reason(_FAILURES.get(task.reason_code, Code.FAILED), facts), *_process(task)]
 
 
 def _process(task: TaskLife) -> list[Reason]:
     if task.signal is not None:
-        facts: dict[str, Fact] = {"signal": task.signal, "name": _signal_name(task.signal)}
-        return [Reason(Code.SIGNAL, facts)]
+        name = signal_name(task.signal) or "unknown"
+        return [Reason(Code.SIGNAL, {"signal": task.signal, "name": name})]
     if task.exit_code:
         return [Reason(Code.EXIT_CODE, {"exit_code": task.exit_code})]
     return []
@@ -106,11 +107,4 @@ def _tries(task: TaskLife) -> dict[str, Fact]:
 
 
 def _reason(task: TaskLife) -> str:
-    return task.reason or task.try_reason or "no reason was given"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"
+    return task.reason or task.try_reason or NO_REASON

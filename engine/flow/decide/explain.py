@@ -10,9 +10,10 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from flow.decide.reason import Code, Reason
-from flow.decide.run import Decision
+from flow.decide.decision import Decision
+from flow.decide.reason import NO_REASON, Code, Reason
 from flow.decide.view import View
+from flow.enumeration import few
 from flow.graph.index import Graph
 from flow.states import FINISHED, TaskState
 
@@ -41,7 +42,7 @@ def why_open(graph: Graph, view: View, decision: Decision, task_id: str, run: st
         "rule": spec.trigger_rule.value,
         "unfinished": len(unfinished),
         "total": len(spec.upstream),
-        "names": _few(f"{id} ({view.facts(id).state})" for id in unfinished),
+        "names": few([f"{id} ({view.facts(id).state})" for id in unfinished], NAMED),
     }
     return [Reason(Code.UPSTREAM, facts, refers_to=f"{run}/{unfinished[0]}")]
 
@@ -58,17 +59,18 @@ def why_unrun(
     counts = Counter(states.get(id, TaskState.NONE).value for id in spec.upstream)
     ended = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
     facts = {"rule": spec.trigger_rule.value, "total": len(spec.upstream), "ended": ended}
-    return [Reason(Code.TRIGGER_RULE, facts), *causes(graph, states, reasons, task_id, run)]
+    return [Reason(Code.TRIGGER_RULE, facts), *_causes(graph, states, reasons, task_id, run)]
 
 
-def causes(
+def _causes(
     graph: Graph,
     states: Mapping[str, TaskState],
     reasons: Mapping[str, str | None],
     task_id: str,
     run: str,
 ) -> list[Reason]:
-    """The nearest tasks upstream that came to their end by themselves and led to this one."""
+    """What led to the end of a task, if it did not come to it by itself: the nearest tasks upstream
+    that did."""
     found: list[Reason] = []
     seen = {task_id}
     waiting: deque[tuple[str, ...]] = deque([(task_id,)])
@@ -77,17 +79,39 @@ def causes(
         at = path[-1]
         led = [id for id in _led_to(graph, states, at) if id not in seen]
         if not led and len(path) > 1:
-            facts = {
-                "chain": " <- ".join(path),
-                "task": at,
-                "state": states.get(at, TaskState.NONE).value,
-                "reason": reasons.get(at) or "no reason was given",
-            }
-            found.append(Reason(Code.CAUSE, facts, refers_to=f"{run}/{at}"))
+            found.append(_cause(path, states, reasons, run))
         for id in led:
             seen.add(id)
             waiting.append((*path, id))
     return found
+
+
+def causes_of_leaf(
+    graph: Graph,
+    states: Mapping[str, TaskState],
+    reasons: Mapping[str, str | None],
+    leaf: str,
+    run: str,
+) -> list[Reason]:
+    """Why a final task ended as it did: what led to it, else itself."""
+    return _causes(graph, states, reasons, leaf, run) or [_cause((leaf,), states, reasons, run)]
+
+
+def _cause(
+    path: tuple[str, ...],
+    states: Mapping[str, TaskState],
+    reasons: Mapping[str, str | None],
+    run: str,
+) -> Reason:
+    """The last task of a way upstream, as the cause of how the first one ended."""
+    at = path[-1]
+    facts = {
+        "chain": " <- ".join(path),
+        "task": at,
+        "state": states.get(at, TaskState.NONE).value,
+        "reason": reasons.get(at) or NO_REASON,
+    }
+    return Reason(Code.CAUSE, facts, refers_to=f"{run}/{at}")
 
 
 def _led_to(graph: Graph, states: Mapping[str, TaskState], task_id: str) -> Iterator[str]:
@@ -97,9 +121,3 @@ def _led_to(graph: Graph, states: Mapping[str, TaskState], task_id: str) -> Iter
     if wanted is None or task_id not in graph.tasks:
         return
     yield from (id for id in graph.upstream(task_id) if states.get(id) in wanted)
-
-
-def _few(names: Iterator[str]) -> str:
-    listed = list(names)
-    rest = len(listed) - NAMED
-    return ", ".join(listed[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

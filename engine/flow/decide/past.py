@@ -79,6 +79,7 @@ def past_gate(task: TaskSpec, past: Past) -> Reason | None:
 def _reason(code: Code, task_id: str, past: Past) -> Reason:
     facts = {
         "task": task_id,
+        "dag": past.dag_id,
         "run": past.run_id,
         "state": past.states.get(task_id, TaskState.NONE).value,
     }

@@ -17,6 +17,10 @@ How a gate is added:
   `(candidate, what was counted) -> list[Reason]`, that `flow why` calls with the counts of the
   moment.
 
+A task or a run that has ended keeps its reason as a text for people. Where `flow why` has more to
+say than that, its code stands beside it in the column `reason_code`, written by whoever ended it:
+the text may be a user's own, so nothing is read from it.
+
 `refers_to` is written as in the audit: `dag/run/task`, `dag/run`, `dag`, or `pool:name`,
 `queue:name`.
 """
@@ -31,6 +35,9 @@ from typing import Final, NamedTuple
 
 Fact = str | int | float | datetime
 Facts = Mapping[str, Fact]
+
+NO_REASON: Final = "no reason was given"
+"""The text of a reason that nobody has written."""
 
 
 class Code(StrEnum):
@@ -130,7 +137,8 @@ TEXTS: Final[dict[Code, str]] = {
     Code.AWAITING_INPUT: "it waits for somebody's answer",
     Code.RESTARTING: "it was cleared and runs again once its process on {worker} is dead",
     Code.PAST_UNFINISHED: "the previous run has not got there: {task} of {run} is {state}",
-    Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}",
+    Code.PAST_FAILED: "the previous run failed: {task} of {run} is {state}; it goes on after "
+    "flow clear {dag} {run} --only-failed, or flow tasks mark {dag} {run} {task} success",
     Code.PAST_MISSING: "the previous run {run} does not have {task}, and "
     "ignore_first_depends_on_past is False",
     Code.DAGRUN_TIMEOUT: "dagrun_timeout: the run was not over after {seconds:g} s",

@@ -10,14 +10,13 @@ and a caller with a complete view is never asked.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from flow.decide.endings import BY_RULE, NOTHING_LEFT, SKIPPED_BY
+from flow.decide.decision import Decision, TaskChange, TaskStop
 from flow.decide.past import past_gate
-from flow.decide.reason import Reason
+from flow.decide.reason import Code, Reason
 from flow.decide.rules import Outlook, outlook, tally
 from flow.decide.stopping import deadline, stop_gate
 from flow.decide.view import View
@@ -44,56 +43,6 @@ class RunFacts(NamedTuple):
     """Its tasks wait for no past."""
 
 
-class TaskChange(NamedTuple):
-    """One transition to write, as a compare-and-set on `expected`."""
-
-    task_id: str
-    expected: TaskState
-    state: TaskState
-    reason: str | None = None
-
-
-class TaskStop(NamedTuple):
-    """A task whose process is to end. Who runs it reports it as skipped once it is dead."""
-
-    task_id: str
-    reason: str
-
-
-@dataclass(slots=True)
-class Decision:
-    """What to write, and what to look up when that could not be decided."""
-
-    changes: list[TaskChange] = field(default_factory=list)
-    verdict: RunState | None = None
-    """The run is over, and so."""
-    reason: str | None = None
-    """Why the verdict is what it is, when the leaves do not say it."""
-    closed: dict[str, Reason] = field(default_factory=dict)
-    """Tasks that stay in state none though their trigger rule lets them go, and what holds them."""
-    waits: list[tuple[str | None, datetime]] = field(default_factory=list)
-    """When to look again: waiting tasks among those looked at that are not due yet, and None for
-    the whole run."""
-    stops: list[TaskStop] = field(default_factory=list)
-    """Running tasks that have to end before the run can."""
-    requeue: bool = False
-    """Nothing can go before the previous run, which has not started: this one makes room for it."""
-    unseen: frozenset[str] = frozenset()
-    """States of these tasks are needed."""
-    census: bool = False
-    """It is needed whether other tasks of the run are unfinished (`View.unfinished`)."""
-    everything: bool = False
-    """A complete view is needed: the run seems to be over."""
-    past: frozenset[str] = frozenset()
-    """What the previous run has to say to these tasks is needed (`View.past`). In a fresh run
-    everything else is decided all the same."""
-
-    @property
-    def undecided(self) -> bool:
-        """Whether the caller has to look something up and ask again."""
-        return bool(self.unseen or self.past) or self.census or self.everything
-
-
 def decide(graph: Graph, run: RunFacts, changed: Iterable[str] | None, view: View) -> Decision:
     """Decide what follows from `changed` (task ids; None: anything may have changed).
 
@@ -103,6 +52,7 @@ def decide(graph: Graph, run: RunFacts, changed: Iterable[str] | None, view: Vie
 
 
 _AT_REST = FINISHED | {TaskState.NONE}
+_UNSAID: tuple[None, None] = (None, None)
 
 
 class _Step:
@@ -113,7 +63,7 @@ class _Step:
         self.run = run
         self.view = view
         self.new: dict[str, TaskState] = {}
-        self.reasons: dict[str, str] = {}
+        self.reasons: dict[str, tuple[str, Code | None]] = {}
         self.unseen: set[str] = set()
         self.closed: dict[str, Reason] = {}
         self.past: set[str] = set()
@@ -157,7 +107,12 @@ class _Step:
 
     def _changes(self) -> list[TaskChange]:
         return [
-            TaskChange(task_id, self.view.facts(task_id).state, state, self.reasons.get(task_id))
+            TaskChange(
+                task_id,
+                self.view.facts(task_id).state,
+                state,
+                *self.reasons.get(task_id, _UNSAID),
+            )
             for task_id, state in self.new.items()
         ]
 
@@ -178,8 +133,7 @@ class _Step:
             if state in HELD:
                 decision.stops.append(TaskStop(task_id, text))
             elif state not in FINISHED:
-                self.new[task_id] = TaskState.SKIPPED
-                self.reasons[task_id] = text
+                self._end(task_id, TaskState.SKIPPED, text)
         decision.changes = self._changes()
         if any(change.expected is TaskState.QUEUED for change in decision.changes):
             # A worker may be claiming it at this moment: then it runs, and has to be ended.
@@ -259,38 +213,40 @@ class _Step:
         spec = self.graph.tasks[task_id]
         owner = self._skipped_by.get(task_id)
         if owner is not None:
-            return self._skip(spec, f"{SKIPPED_BY}{owner}")
+            return self._skip(spec, f"skipped by {owner}", Code.SKIPPED_BY)
         found = self._outlook(task_id)
         if found is Outlook.WAIT:
             return False
         if found is Outlook.RUN:
             passed_over = self._passed_over(spec)
             if passed_over is not None:
-                self.new[task_id] = TaskState.SKIPPED
-                self.reasons[task_id] = passed_over
+                self._end(task_id, TaskState.SKIPPED, passed_over)
                 return True
             if self._past_holds(spec):
                 return False
             self.new[task_id] = TaskState.SCHEDULED if spec.runs_code else TaskState.SUCCESS
             return not spec.runs_code
-        reason = f"{BY_RULE}{spec.trigger_rule}"
+        reason = f"trigger rule {spec.trigger_rule}"
         if found is Outlook.SKIP:
-            return self._skip(spec, reason)
-        self.new[task_id] = TaskState.UPSTREAM_FAILED
-        self.reasons[task_id] = reason
+            return self._skip(spec, reason, Code.TRIGGER_RULE)
+        self._end(task_id, TaskState.UPSTREAM_FAILED, reason, Code.TRIGGER_RULE)
         return True
 
     def _passed_over(self, spec: TaskSpec) -> str | None:
         """Why the run passes a task over whose turn has come; None: it does not."""
         return not_selected(spec, self.run.selected) or outside_window(spec, self.run.logical_date)
 
-    def _skip(self, spec: TaskSpec, reason: str) -> bool:
+    def _skip(self, spec: TaskSpec, reason: str, code: Code) -> bool:
         """Skip a task, unless it is to wait for its past before that; whether it was skipped."""
         if spec.wait_for_past_depends_before_skipping and self._past_holds(spec):
             return False
-        self.new[spec.task_id] = TaskState.SKIPPED
-        self.reasons[spec.task_id] = reason
+        self._end(spec.task_id, TaskState.SKIPPED, reason, code)
         return True
+
+    def _end(self, task_id: str, state: TaskState, reason: str, code: Code | None = None) -> None:
+        """End a task without running it."""
+        self.new[task_id] = state
+        self.reasons[task_id] = reason, code
 
     def _past_holds(self, spec: TaskSpec) -> bool:
         """Whether a task has to wait for its past, or for a look at it."""
@@ -378,8 +334,8 @@ class _Step:
         """The verdict of a run in which nothing is left to do: its leaves decide."""
         stuck = [id for id in self.graph.tasks if self.state(id) is TaskState.NONE]
         for task_id in stuck:
-            self.new[task_id] = TaskState.UPSTREAM_FAILED
-            self.reasons[task_id] = NOTHING_LEFT
+            reason = "nothing is left that could start it"
+            self._end(task_id, TaskState.UPSTREAM_FAILED, reason, Code.TRIGGER_RULE)
         bad = {TaskState.FAILED, TaskState.UPSTREAM_FAILED}
         failed = any(self.state(id) in bad for id in self.graph.leaves)
         decision.verdict = RunState.FAILED if failed or stuck else RunState.SUCCESS

@@ -29,15 +29,20 @@ def log_path(
     root: Path, dag_id: str, run_id: str, task_id: str, map_path: Sequence[int], try_number: int
 ) -> Path:
     """The log file of one try."""
-    folder = root / _part("dag_id", dag_id) / _part("run_id", run_id) / _part("task_id", task_id)
+    folder = dag_folder(root, dag_id) / _part("run_id", run_id) / _part("task_id", task_id)
     if map_path:
         folder /= "map=" + ".".join(map(str, map_path))
     return folder / f"attempt={try_number}.log"
 
 
+def dag_folder(root: Path, dag_id: str) -> Path:
+    """The folder of all logs of a DAG."""
+    return root / _part("dag_id", dag_id)
+
+
 def callback_log_path(root: Path, dag_id: str, run_id: str, callback_id: int) -> Path:
     """The log file of a callback that runs in a process of its own."""
-    return root / _part("dag_id", dag_id) / _part("run_id", run_id) / f"callback={callback_id}.log"
+    return dag_folder(root, dag_id) / _part("run_id", run_id) / f"callback={callback_id}.log"
 
 
 def _part(kind: str, value: str) -> str:

@@ -17,6 +17,7 @@ from flow.authoring.operator import BaseOperator
 from flow.authoring.xcom_arg import Reference
 from flow.errors import InvalidDag
 from flow.exceptions import CommandFailed, SkipException, TaskException
+from flow.signal_name import signal_name
 
 if TYPE_CHECKING:
     from flow.authoring.context import Context
@@ -112,7 +113,7 @@ class BashOperator(BaseOperator):
             skip.exit_code = code
             raise skip
         if code < 0:
-            raise TaskException(f"bash was ended by signal {signal.Signals(-code).name}")
+            raise TaskException(f"bash was ended by signal {signal_name(-code) or -code}")
         if code != 0:
             raise CommandFailed(code)
 

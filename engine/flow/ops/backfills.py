@@ -135,6 +135,7 @@ def _lock(conn: Conn, backfill_id: int) -> Backfill:
     """A backfill that can still be changed, with its DAG held."""
     found = _find(conn, backfill_id)
     find_dags(conn, [found.dag_id], lock=True)
+    _find(conn, backfill_id)  # it may have been deleted with the history of its DAG
     state = backfills.lock(conn, backfill_id).state
     if state in (BackfillState.CANCELLED, BackfillState.DONE):
         said = "was cancelled" if state is BackfillState.CANCELLED else "is done"

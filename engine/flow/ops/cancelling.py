@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from flow.decide.reason import Code
 from flow.ops import run_endings
 from flow.ops.deployment import Change, Deployment
 from flow.ops.run_endings import Ending
@@ -14,9 +15,6 @@ from flow.states import FINISHED, HELD, RunState, TaskState
 from flow.store import audit
 from flow.store.connect import Conn
 from flow.store.run_locks import LockedRun
-
-REASON: Final = "cancelled"
-"""How the reason of a cancelled run begins."""
 
 
 class CancelledRun(NamedTuple):
@@ -75,7 +73,7 @@ def end_now(
     endings = [_ending(one) for one in lock_targets(conn, active, None)]
     cancelled = [_shown(one) for one in endings]
     if endings and not dry_run:
-        run_endings.write(conn, endings, f"{REASON} by {audit.os_user()}")
+        run_endings.write(conn, endings, f"cancelled by {audit.os_user()}", Code.CANCELLED)
         run_endings.wake(conn, change, endings)
         for shown in cancelled:
             change.log(

@@ -101,19 +101,39 @@ def plan(
     `own` is the graph that the run has; `fits` narrows the selection; `stopping` names instances
     with a process that is still being stopped.
     """
-    chosen = {one.key for one in rows if _is_chosen(one, target) and fits(one)}
+    chosen = {one.key: one for one in rows if _is_chosen(one, target) and fits(one)}
     if not chosen:
         return None
-    instances = [one for one in rows if one.key in chosen]
+    instances = list(chosen.values())
     restarts = {
         one.key: stopping.get(one.key)
         for one in instances
         if one.state == TaskState.RUNNING or one.key in stopping
     }
     dropped = [one for one in rows if _is_dropped(one, target.graph)]
+    tasks = [
+        _cleared(one, TaskState.RESTARTING if one.key in restarts else TaskState.NONE)
+        for one in _in_order(target.graph, instances)
+    ]
+    others = [one for one in rows if one.key not in chosen]
+    shown = _shown(found, own, target, others, tasks, dropped)
+    waiting = _waiting(target.graph, others, found.priority)
+    return Planned(found, shown, target, instances, restarts, dropped, waiting)
+
+
+def _shown(
+    found: FoundRun,
+    own: Graph,
+    target: Target,
+    others: Sequence[Instance],
+    tasks: list[Cleared],
+    dropped: Sequence[Instance],
+) -> ClearedRun:
+    """What becomes of a run in which `tasks` are cleared and `others` are not."""
     before = RunState(found.run.state)
-    resting = {one.task_id for one in rows if one.state in FINISHED and one.key not in chosen}
-    shown = ClearedRun(
+    graph = target.graph
+    resting = {one.task_id for one in others if one.state in FINISHED}
+    return ClearedRun(
         dag_id=found.run.dag_id,
         run_id=found.run.run_id,
         before=before,
@@ -121,32 +141,24 @@ def plan(
         version_before=found.run.version,
         version=target.version,
         paused=found.paused,
-        tasks=[
-            _cleared(one, TaskState.RESTARTING if one.key in restarts else TaskState.NONE)
-            for one in _in_order(target.graph, instances)
-        ],
+        tasks=tasks,
         dropped=[_cleared(one, TaskState.SKIPPED) for one in _in_order(own, dropped)],
-        vanished=[
-            task_id
-            for task_id in own.order
-            if task_id in resting and task_id not in target.graph.tasks
-        ],
-        added=[task_id for task_id in target.graph.order if task_id not in own.tasks],
+        vanished=[id for id in own.order if id in resting and id not in graph.tasks],
+        added=[id for id in graph.order if id not in own.tasks],
         changed=[
-            ChangedTask(task_id, fields)
-            for task_id, fields in target.changed.items()
-            if task_id not in resting
+            ChangedTask(id, fields) for id, fields in target.changed.items() if id not in resting
         ],
-        stays=_stays(target.graph, rows, chosen),
+        stays=_stays(graph, others, {one.task_id for one in tasks}),
     )
-    waiting = [
-        (one.run_key, prioritised(target.graph.tasks[one.task_id], found.priority))
-        for one in rows
-        if one.state == TaskState.SCHEDULED
-        and one.key not in chosen
-        and one.task_id in target.graph.tasks
+
+
+def _waiting(graph: Graph, others: Sequence[Instance], priority: int) -> list[tuple[int, TaskSpec]]:
+    """The ready tasks among those that are not cleared, as the target graph has them."""
+    return [
+        (one.run_key, prioritised(graph.tasks[one.task_id], priority))
+        for one in others
+        if one.state == TaskState.SCHEDULED and one.task_id in graph.tasks
     ]
-    return Planned(found, shown, target, instances, restarts, dropped, waiting)
 
 
 def _is_chosen(one: Instance, target: Target) -> bool:
@@ -169,11 +181,7 @@ def _cleared(one: Instance, after: TaskState) -> Cleared:
     return Cleared(one.task_id, list(one.map_path), TaskState(one.state), after, one.held)
 
 
-def _stays(graph: Graph, rows: Sequence[Instance], chosen: set[Key]) -> list[str]:
-    below = graph.descendants({task_id for _, task_id, _ in chosen})
-    resting = {
-        one.task_id
-        for one in rows
-        if one.state == TaskState.UPSTREAM_FAILED and one.key not in chosen
-    }
-    return [task_id for task_id in graph.order if task_id in below and task_id in resting]
+def _stays(graph: Graph, others: Sequence[Instance], cleared: set[str]) -> list[str]:
+    below = graph.descendants(cleared)
+    resting = {one.task_id for one in others if one.state == TaskState.UPSTREAM_FAILED}
+    return [id for id in graph.order if id in below and id in resting]

@@ -13,6 +13,7 @@ from flow.ops.clear_targets import Wish, find_targets, pinned, require_instances
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dags_like, load_graphs, require_present
 from flow.ops.run_ranges import find_runs_of
+from flow.ops.run_targets import made_anew
 from flow.ops.task_conditions import TaskCondition, read_condition
 from flow.store import backfills, clock, instances, run_locks, stopping
 from flow.store.connect import Conn
@@ -216,7 +217,7 @@ def _require_rows(found: Sequence[FoundRun]) -> None:
         )
         raise Conflict(
             f"{which} cannot be cleared",
-            f"bring it back first: flow db restore {archived[0].dag_id} {archived[0].run_id}",
+            made_anew(archived[0].dag_id, archived[0].run_id),
         )
 
 

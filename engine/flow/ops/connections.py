@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flow.authoring.connection import Connection
-from flow.errors import Conflict, NotFound
+from flow.errors import Conflict
 from flow.ops import keyring
 from flow.ops.deployment import Deployment
-from flow.ops.exchange import Existing, Imported, connections_in, read_object, settle
-from flow.ops.suggest import did_you_mean
+from flow.ops.exchange import Existing, Imported, connections_in, read_object
+from flow.ops.stored_secrets import Kind, as_json
 from flow.secrets import lookup, names
+from flow.secrets.keys import Keys
 from flow.secrets.lookup import FoundConnection
 from flow.secrets.stored import seal, unseal
 from flow.store import connections
-from flow.store.connect import Conn
+from flow.store.connections import StoredConnection
 from flow.store.read.page import Page, Total
 
 HIDDEN = "***"
+_KIND: Final = Kind("connection", "conns", connections)
 
 
 class ConnectionRow(NamedTuple):
@@ -59,13 +61,7 @@ def page(deployment: Deployment, limit: int | None = None) -> Page[ConnectionRow
 
 def get(deployment: Deployment, conn_id: str) -> FoundConnection:
     """A connection as a task on this machine would get it. Raises `NotFound`."""
-    with deployment.snapshot():
-        try:
-            return lookup.connection(
-                deployment.conn, lambda: keyring.for_reading(deployment), conn_id
-            )
-        except NotFound as error:
-            raise NotFound(error.message, _near(deployment.conn, conn_id, error.hint)) from None
+    return _KIND.get(deployment, conn_id, lookup.connection)
 
 
 def record(found: FoundConnection, *, reveal: bool) -> ConnectionRecord:
@@ -106,42 +102,34 @@ def add(deployment: Deployment, connection: Connection, *, replace: bool = False
 
 def delete(deployment: Deployment, conn_id: str) -> None:
     """Delete a connection. Raises `NotFound`."""
-    with deployment.change("conns.delete") as change:
-        if not connections.delete(deployment.conn, conn_id):
-            raise _unknown(deployment.conn, conn_id)
-        change.log(conn_id, {"exists": True}, {"exists": False})
+    _KIND.delete(deployment, conn_id)
 
 
 def require(deployment: Deployment, conn_id: str) -> None:
     """Raise `NotFound` unless the store has the connection."""
-    with deployment.snapshot():
-        if connections.one(deployment.conn, conn_id) is None:
-            raise _unknown(deployment.conn, conn_id)
+    _KIND.require(deployment, conn_id)
 
 
 def export(deployment: Deployment) -> str:
     """All connections of the store as JSON: id → fields, passwords and all."""
     with deployment.snapshot():
         rows, _ = connections.page(deployment.conn, None)
-    keys = keyring.for_reading(deployment) if rows else None
-    exported = {
-        row.conn_id: json.loads(unseal(row, keys).to_json()) for row in rows if keys is not None
-    }
-    return json.dumps(exported, indent=2, ensure_ascii=False) + "\n"
+    return as_json(deployment, {row.conn_id: row for row in rows}, _plain)
 
 
 def import_(deployment: Deployment, text: str, policy: Existing) -> Imported:
     """Store the connections of a JSON object (`exchange.connections_in`), all or none."""
+
+    def set_one(keys: Keys, conn_id: str, connection: Connection) -> None:
+        connections.set_(deployment.conn, conn_id, *seal(connection, keys))
+
     given = connections_in(read_object(text, "the file of connections"))
-    with deployment.change("conns.import") as change:
-        existing = connections.existing(deployment.conn, list(given))
-        written = settle(list(given), existing, policy, "connections")
-        keys = keyring.for_writing(deployment) if written else None
-        for conn_id in written:
-            if keys is not None:
-                connections.set_(deployment.conn, conn_id, *seal(given[conn_id], keys))
-            change.log(conn_id, {"exists": conn_id in existing}, {"exists": True})
-    return Imported(written, [conn_id for conn_id in given if conn_id not in written])
+    return _KIND.store(deployment, given, policy, set_one)
+
+
+def _plain(keys: Keys, row: StoredConnection) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(unseal(row, keys).to_json())
+    return fields
 
 
 def _hidden(value: Any) -> Any:
@@ -153,13 +141,3 @@ def _hidden(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _hidden(part) for key, part in value.items()}
     return value
-
-
-def _unknown(conn: Conn, conn_id: str) -> NotFound:
-    hint = _near(conn, conn_id, "`flow conns list` shows all connections")
-    return NotFound(f"there is no connection {conn_id!r}", hint)
-
-
-def _near(conn: Conn, conn_id: str, otherwise: str) -> str:
-    rows, _ = connections.page(conn, None)
-    return did_you_mean(conn_id, [row.conn_id for row in rows], otherwise)

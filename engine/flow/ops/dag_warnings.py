@@ -12,6 +12,7 @@ from flow.ops.deployment import Deployment
 from flow.ops.slow_imports import SLOW, Cost, slow_import
 from flow.store.read import dags
 from flow.store.read.dags import FileWarnings
+from flow.store.read.page import Page, Total
 
 
 class Warned(NamedTuple):
@@ -25,7 +26,12 @@ class Warned(NamedTuple):
     warning: str
 
 
-def warnings(deployment: Deployment, file: Path | None = None, slow: float = SLOW) -> list[Warned]:
+def page(
+    deployment: Deployment,
+    file: Path | None = None,
+    slow: float = SLOW,
+    limit: int | None = None,
+) -> Page[Warned]:
     """Warnings about all DAG files, or one. Raises `NotFound` for one that was never parsed.
 
     An import that took at least `slow` seconds is one, and a pool that can never do for a DAG.
@@ -37,7 +43,7 @@ def warnings(deployment: Deployment, file: Path | None = None, slow: float = SLO
         for dag_id, dag_file, text in pools.warnings(conn, path):
             of_pools.setdefault(dag_file, []).append((dag_id, text))
         found = dags.warnings(conn, slow, path, also=list(of_pools))
-    return [
+    warned = [
         Warned(one.file, dag_id, one.seconds, text)
         for one in found
         for dag_id, text in [
@@ -45,6 +51,7 @@ def warnings(deployment: Deployment, file: Path | None = None, slow: float = SLO
             *of_pools.get(one.file, []),
         ]
     ]
+    return Page(warned[:limit], Total(len(warned)))
 
 
 def _texts(one: FileWarnings, slow: float) -> Iterable[str]:

@@ -50,7 +50,7 @@ class DagDetails(NamedTuple):
 
 
 def page(deployment: Deployment, wanted: Filter = ALL, limit: int | None = None) -> Page[Dag]:
-    """DAGs like this that their files define."""
+    """DAGs like this."""
     with deployment.snapshot():
         return dags.page(deployment.conn, wanted, limit)
 

@@ -70,7 +70,7 @@ def delete(
         found = find_runs(conn, dag, which, only)
         dags = find_dags(conn, sorted({one.run.dag_id for one in found}), lock=True)
         locked = run_locks.lock(conn, [one.run_key for one in found])
-        _require_ended(conn, locked)
+        require_ended(conn, locked)
         run_keys = [one.run_key for one in locked]
         instances: Counter[int] = Counter()
         for counted in tasks.counts(conn, run_keys):
@@ -94,7 +94,8 @@ def delete(
     return Deleting(deleted, [one.dag_id for one in once])
 
 
-def _require_ended(conn: Conn, locked: Sequence[LockedRun]) -> None:
+def require_ended(conn: Conn, locked: Sequence[LockedRun]) -> None:
+    """Raise `Conflict` where a locked run is active, or a process of it still being stopped."""
     active = [one for one in locked if RunState(one.state) not in FINISHED_RUNS]
     if active:
         raise Conflict(
@@ -105,10 +106,15 @@ def _require_ended(conn: Conn, locked: Sequence[LockedRun]) -> None:
     left = stopping.of_runs(conn, [one.run_key for one in locked])
     if left:
         (_, task_id, _), *_ = left
-        raise Conflict(
-            f"the process of {task_id!r} is still being stopped",
-            "try again in a moment: its run could be made anew before it is dead",
-        )
+        raise being_stopped(task_id)
+
+
+def being_stopped(task_id: str) -> Conflict:
+    """Why a run is not deleted of which a process still lives."""
+    return Conflict(
+        f"the process of {task_id!r} is still being stopped",
+        "try again in a moment: its run could be made anew before it is dead",
+    )
 
 
 def _is_the_one(conn: Conn, dag: StoredDag, found: Sequence[FoundRun]) -> bool:

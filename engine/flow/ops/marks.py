@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from flow.decide import RunFacts, TaskFacts, View, decide
+from flow.decide.reason import Code
 from flow.errors import Conflict
 from flow.graph import Graph
 from flow.ops.deployment import Change, Deployment
@@ -100,13 +101,14 @@ def mark(
                 conn,
                 [(one.of, [(target, state) for target in one.targets]) for one in changing],
                 reason(),
+                Code.MARKED,
             )
             judged = {
                 one.of.run.run_key: verdicts[one.of.run.run_key]
                 for one in changing
                 if verdicts.get(one.of.run.run_key, one.of.state) is not one.of.state
             }
-            marks.judge(conn, judged, reason())
+            marks.judge(conn, judged, reason(), Code.MARKED)
             _wake(conn, changing)
             _announce(change, changing, state)
     return Marking(

@@ -40,12 +40,11 @@ class Overview(NamedTuple):
 
 def show(deployment: Deployment, limit: int) -> Overview:
     """What a deployment does; `limit` is the length of each list in it."""
-    found = status.show(deployment)
-    processes = status.processes(deployment)
     conn = deployment.conn
     with deployment.snapshot():
+        processes = status.read_processes(deployment)
         return Overview(
-            found,
+            status.read(conn, processes),
             processes,
             stored.load(conn),
             [_failure(one) for one in activity.failures(conn, limit)],

@@ -75,7 +75,7 @@ def _waiting(pool: Pool, used: int, waiter: Waiter) -> Waiting:
 
 
 def _unknown(deployment: Deployment, name: str) -> NotFound:
-    names = [pool.name for pool in pools.page(deployment.conn, None)[0]]
+    names = pools.names(deployment.conn)
     return NotFound(
         f"there is no pool {name!r}",
         did_you_mean(name, names, "`flow pools list` shows all pools"),

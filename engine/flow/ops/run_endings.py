@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from flow.decide.reason import Code
 from flow.ops.deployment import Change
 from flow.ops.run_targets import Target, Targeted
 from flow.states import OCCUPYING, RunState, TaskState
@@ -23,25 +24,26 @@ class Ending(NamedTuple):
     changes: list[tuple[Target, TaskState]]
 
 
-def write(conn: Conn, endings: Sequence[Ending], reason: str) -> None:
+def write(conn: Conn, endings: Sequence[Ending], reason: str, code: Code) -> None:
     """Give runs their verdicts: unfinished ones end, finished ones have another one from now on."""
-    change_tasks(conn, [(one.of, one.changes) for one in endings], reason)
+    change_tasks(conn, [(one.of, one.changes) for one in endings], reason, code)
     runs.end(
         conn,
         [
-            EndedRun(one.of.run.run_key, one.of.run.dag_id, one.state, reason)
+            EndedRun(one.of.run.run_key, one.of.run.dag_id, one.state, reason, code)
             for one in endings
             if not one.of.finished
         ],
     )
     judged = {one.of.run.run_key: one.state for one in endings if one.of.finished}
-    marks.judge(conn, judged, reason)
+    marks.judge(conn, judged, reason, code)
 
 
 def change_tasks(
     conn: Conn,
     changes: Sequence[tuple[Targeted, Sequence[tuple[Target, TaskState]]]],
     reason: str,
+    code: Code,
 ) -> None:
     """Write states of tasks of locked runs; those that have no row get one."""
     tables: tuple[tuple[Table, bool], ...] = (("hot", False), ("history", True))
@@ -53,12 +55,19 @@ def change_tasks(
             for target, state in targets
             if target.has_row
         ]
-        changed = marks.mark(conn, written, reason, table)
+        changed = marks.mark(conn, written, reason, table, code)
         assert changed == len(written)  # their rows are locked
     tasks.insert(
         conn,
         [
-            NewTask(of.run.run_key, of.run.dag_id, of.graph.tasks[target.key[1]], state, reason)
+            NewTask(
+                of.run.run_key,
+                of.run.dag_id,
+                of.graph.tasks[target.key[1]],
+                state,
+                reason,
+                code=code,
+            )
             for of, targets in changes
             for target, state in targets
             if not target.has_row

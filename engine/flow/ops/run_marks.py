@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from flow.decide.reason import Code
 from flow.ops import run_endings
 from flow.ops.deployment import Deployment
 from flow.ops.marks import MarkedTask, reason
@@ -59,7 +60,7 @@ def mark(
         endings = [_ending(one, state) for one in targeted if one.state is not state]
         marked = [_shown(one) for one in endings]
         if endings and not dry_run:
-            run_endings.write(conn, endings, reason())
+            run_endings.write(conn, endings, reason(), Code.MARKED)
             run_endings.wake(conn, change, endings)
             for shown in marked:
                 changes = {str(one.reference): one for one in shown.tasks}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import datetime, tzinfo
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from flow.dates import parse_date
 from flow.errors import NotFound, UsageError
 from flow.ops import where
 from flow.ops.references import find_dags_like, find_run
+from flow.states import RunState, RunType
 from flow.store import clock
 from flow.store.connect import Conn
 from flow.store.read import runs
@@ -19,6 +20,8 @@ from flow.timetables.zone import load_zone
 
 RunName = tuple[str, str]
 """What names a run: dag_id and run_id."""
+RUN_WORDS: Final[where.Words] = {"state": tuple(RunState), "run_type": tuple(RunType)}
+"""Of the fields of runs that are one of a few words."""
 
 
 class Which(NamedTuple):
@@ -90,7 +93,7 @@ def find_runs_of(
 
 
 def _condition(text: str, zone: tzinfo, now: datetime) -> Callable[[Run], bool]:
-    condition = where.parse(text, where.fields_of(Run, zone, now))
+    condition = where.parse(text, where.fields_of(Run, zone, now, RUN_WORDS))
     return lambda run: condition(run._asdict())
 
 

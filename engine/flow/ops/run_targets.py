@@ -67,9 +67,17 @@ def lock_runs(conn: Conn, found: Sequence[FoundRun]) -> list[LockedRun]:
     if archived is not None:
         raise Conflict(
             f"run {archived.run_id!r} is archived, so its tasks cannot be changed",
-            f"bring it back first: flow db restore {archived.dag_id} {archived.run_id}",
+            made_anew(archived.dag_id, archived.run_id),
         )
     return [locked[one.run_key] for one in found if one.run_key in locked]
+
+
+def made_anew(dag_id: str, run_id: str) -> str:
+    """What one can do instead of changing a run whose tasks are not in the store any more."""
+    return (
+        f"make it anew: flow runs delete {dag_id} {run_id}, then flow run {dag_id} "
+        "(with --date for the run of an interval)"
+    )
 
 
 def lock_active(

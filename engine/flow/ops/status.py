@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -25,13 +26,14 @@ LONG_SNAPSHOT: Final = 3_600.0
 
 
 class RoleStatus(NamedTuple):
-    """A process of the deployment. Healthy: its heartbeats come."""
+    """A process of the deployment; a worker has so many slots. Healthy: its heartbeats come."""
 
     role: str
     host: str
     pid: int
     started_at: datetime
     heartbeat_age_s: float
+    slots: int | None
     healthy: bool
 
 
@@ -64,39 +66,56 @@ class Status(NamedTuple):
 
 def show(deployment: Deployment) -> Status:
     """What a deployment does, and what is wrong with it."""
-    conn = deployment.conn
     with deployment.snapshot():
-        roles = _roles(conn, deployment.settings.worker.heartbeat)
-        queue, wakeups = status.queue(conn), status.wakeups(conn)
-        found = status.database(conn)
-        database = DatabaseStatus(
-            found.version, migrate.revision(conn) == migrate.HEAD, found.size_bytes
-        )
-        unserved = status.unserved(conn)
-        given_up = status.given_up(conn)
-        all_pools, _ = pools.page(conn, None)
-    return Status(
-        roles,
-        queue,
-        wakeups,
-        all_pools,
-        database,
-        _problems(roles, wakeups, unserved),
-        _warnings(found.oldest_snapshot_s, database, given_up),
-    )
+        return read(deployment.conn, read_processes(deployment))
 
 
 def processes(deployment: Deployment) -> list[ProcessStatus]:
     """The processes of a deployment, with what each of them does."""
-    most = MISSED_HEARTBEATS * deployment.settings.worker.heartbeat
     with deployment.snapshot():
-        found = status.processes(deployment.conn)
-    return [ProcessStatus(one, healthy=one.heartbeat_age_s <= most) for one in found]
+        return read_processes(deployment)
 
 
-def _roles(conn: Conn, heartbeat: float) -> list[RoleStatus]:
-    most = MISSED_HEARTBEATS * heartbeat
-    return [RoleStatus(*role, healthy=role.heartbeat_age_s <= most) for role in status.roles(conn)]
+def read_processes(deployment: Deployment) -> list[ProcessStatus]:
+    """The processes, in the snapshot of the caller."""
+    most = MISSED_HEARTBEATS * deployment.settings.worker.heartbeat
+    return [
+        ProcessStatus(one, healthy=one.heartbeat_age_s <= most)
+        for one in status.processes(deployment.conn)
+    ]
+
+
+def read(conn: Conn, processes: Sequence[ProcessStatus]) -> Status:
+    """How a deployment of these processes stands, in the snapshot of the caller."""
+    roles = [_role(one) for one in processes]
+    wakeups = status.wakeups(conn)
+    found = status.database(conn)
+    database = DatabaseStatus(
+        found.version, migrate.revision(conn) == migrate.HEAD, found.size_bytes
+    )
+    all_pools, _ = pools.page(conn, None)
+    return Status(
+        roles,
+        status.queue(conn),
+        wakeups,
+        all_pools,
+        database,
+        _problems(roles, wakeups, status.unserved(conn)),
+        _warnings(found.oldest_snapshot_s, database, status.given_up(conn)),
+    )
+
+
+def _role(one: ProcessStatus) -> RoleStatus:
+    process = one.process
+    return RoleStatus(
+        process.role,
+        process.host,
+        process.pid,
+        process.started_at,
+        process.heartbeat_age_s,
+        process.slots if process.role == "work" else None,
+        one.healthy,
+    )
 
 
 def _problems(roles: list[RoleStatus], wakeups: Wakeups, unserved: list[Unserved]) -> list[str]:

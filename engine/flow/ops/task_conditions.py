@@ -10,11 +10,19 @@ from datetime import datetime, tzinfo
 from typing import Final, NamedTuple
 
 from flow.ops import where
-from flow.ops.where import Fields, Part, fields_of
+from flow.ops.run_ranges import RUN_WORDS
+from flow.ops.where import Fields, Part, Words, fields_of
+from flow.states import TaskState
 from flow.store.read.runs import Run
 from flow.store.read.tasks import Task
 
 _OF_RUNS: Final = frozenset({*Run._fields, *(f"run.{name}" for name in Run._fields)})
+
+_WORDS: Final[Words] = {
+    **RUN_WORDS,
+    **{f"run.{name}": words for name, words in RUN_WORDS.items()},
+    "task.state": tuple(TaskState),
+}
 
 
 class TaskCondition(NamedTuple):
@@ -50,7 +58,7 @@ def _fields(zone: tzinfo, now: datetime) -> Fields:
         **{f"task.{name}": kind for name, kind in tasks.types.items()},
         **{f"run.{name}": kind for name, kind in runs.types.items()},
     }
-    return runs._replace(types=types)
+    return runs._replace(types=types, words=_WORDS)
 
 
 def _row_of_run(run: Run) -> dict[str, object]:

@@ -13,10 +13,10 @@ means any moment of it. A field that is a list fits when one of its members does
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from fnmatch import fnmatchcase
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Final, NamedTuple, get_args, get_type_hints
 
 from flow.dates import DateArgument, parse_date
@@ -26,6 +26,8 @@ from flow.ops.suggest import did_you_mean
 Row = Mapping[str, object]
 Condition = Callable[[Row], bool]
 """Whether a row, by field, fits."""
+Words = Mapping[str, Collection[str]]
+_FREE: Final[Words] = MappingProxyType({})
 
 _ALIASES: Final = {"dag": "dag_id", "run": "run_id", "task": "task_id", "type": "run_type"}
 _TOKEN = re.compile(
@@ -57,19 +59,24 @@ class Part(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """What a condition may ask for: names with their types, and how its dates are read."""
+    """What a condition may ask for: names with their types, and how its dates are read.
+
+    `words` has, for a field that is one of a few words, all of them: nothing else can fit.
+    """
 
     types: Mapping[str, type]
     zone: tzinfo
     now: datetime
+    words: Words = _FREE
 
 
-def fields_of(row: type, zone: tzinfo, now: datetime) -> Fields:
+def fields_of(row: type, zone: tzinfo, now: datetime, words: Words = _FREE) -> Fields:
     """The fields of a named tuple with a simple type; dates without an offset are in `zone`."""
     return Fields(
         {name: kind for name, hint in get_type_hints(row).items() if (kind := _kind(hint))},
         zone,
         now,
+        words,
     )
 
 
@@ -197,6 +204,7 @@ class _Parser:
                 raise self._fault(f"{name}{operator} takes one value")
             order = self._order(kind, operator, values[0])
             return lambda row: any(order(one) for one in _members(row[name]))
+        self._require_words(name, operator, values)
         denied = operator.startswith("!")
         tests = [self._test(name, kind, operator.removeprefix("!"), one) for one in values]
 
@@ -218,6 +226,21 @@ class _Parser:
             return lambda found: isinstance(found, datetime) and _within(found, asked)
         wanted = self._value(kind, value)
         return lambda found: found == wanted
+
+    def _require_words(self, name: str, operator: str, values: Sequence[str]) -> None:
+        words = self._fields.words.get(name)
+        if words is None:
+            return
+        for value in values:
+            if not _may_be(words, value, glob=operator.endswith("~")):
+                hint = f"it is one of {', '.join(words)}"
+                raise UsageError(f"{name} is never {value!r}", hint + self._elsewhere(name, value))
+
+    def _elsewhere(self, name: str, value: str) -> str:
+        """That another field of the same name, such as the one of tasks, may have the value."""
+        fields = [field for field in self._fields.words if field.endswith(f".{name}")]
+        fitting = [field for field in fields if value in self._fields.words[field]]
+        return f"; {fitting[0]} may be {value}" if fitting else ""
 
     def _order(self, kind: type, operator: str, value: str) -> Callable[[object], bool]:
         compare = _ORDER[operator]
@@ -261,6 +284,10 @@ class _Parser:
             f"the condition {self._text!r} cannot be read: {what}",
             "Write it like: state=failed and dag~sales_*",
         )
+
+
+def _may_be(words: Collection[str], value: str, *, glob: bool) -> bool:
+    return any(fnmatchcase(word, value) for word in words) if glob else value in words
 
 
 def _members(value: object) -> Sequence[object]:

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from flow.dates import looks_like_date, parse_date
 from flow.decide import Decision, RunFacts, TaskFacts, View, decide
-from flow.decide.endings import code_of
-from flow.decide.explain import causes
+from flow.decide.endings import by_hand
+from flow.decide.explain import causes_of_leaf
 from flow.decide.reason import Code, Reason
 from flow.decide.unmade import DagFacts, why_no_run, why_no_turn, why_stopped
 from flow.errors import NotFound
@@ -221,9 +221,8 @@ def _why_run_ended(run: OpenRun) -> list[Reason]:
     reason = run.found.reason
     reasons = []
     if reason:
-        code = code_of(reason)
-        own = code if code in (Code.MARKED, Code.CANCELLED) else Code.ENDED
-        reasons.append(Reason(own, {"reason": reason}))
+        code = by_hand(run.found.reason_code) or Code.ENDED
+        reasons.append(Reason(code, {"reason": reason}))
     states = {row.task_id: TaskState(row.state) for row in run.rows if not row.map_path}
     leaves = run.graph.leaves
     counts = Counter(states.get(id, TaskState.NONE).value for id in leaves)
@@ -233,18 +232,7 @@ def _why_run_ended(run: OpenRun) -> list[Reason]:
     bad = (TaskState.FAILED, TaskState.UPSTREAM_FAILED)
     for leaf in leaves:
         if states.get(leaf) in bad:
-            reasons += causes(run.graph, states, said, leaf, run.name) or [
-                Reason(
-                    Code.CAUSE,
-                    {
-                        "chain": leaf,
-                        "task": leaf,
-                        "state": states[leaf].value,
-                        "reason": said.get(leaf) or "no reason was given",
-                    },
-                    refers_to=f"{run.name}/{leaf}",
-                )
-            ]
+            reasons += causes_of_leaf(run.graph, states, said, leaf, run.name)
     return _distinct(reasons)
 
 

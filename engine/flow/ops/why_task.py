@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from flow.decide import Candidate, Decision, View
-from flow.decide.endings import BY_RULE, NOTHING_LEFT, SKIPPED_BY, why_busy, why_ended
+from flow.decide.endings import why_busy, why_ended
 from flow.decide.explain import why_open, why_unrun
 from flow.decide.reason import Code, Fact, Reason
 from flow.decide.unmade import DagFacts, why_no_room, why_no_turn, why_stopped
@@ -143,15 +143,20 @@ def _open(conn: Conn, run: OpenRun, task_id: str) -> list[Reason]:
 
 
 def _ended(run: OpenRun, row: TaskNow) -> list[Reason]:
-    reason = row.reason or ""
-    if reason.startswith(SKIPPED_BY):
-        owner = reason.removeprefix(SKIPPED_BY)
+    owner = _who_skipped(run, row) if row.reason_code == Code.SKIPPED_BY else None
+    if owner is not None:
         return [Reason(Code.SKIPPED_BY, {"task": owner}, refers_to=f"{run.name}/{owner}")]
-    if reason.startswith((BY_RULE, NOTHING_LEFT)) and row.task_id in run.graph.tasks:
+    if row.reason_code == Code.TRIGGER_RULE and row.task_id in run.graph.tasks:
         states = {one.task_id: TaskState(one.state) for one in run.rows if not one.map_path}
         reasons = {one.task_id: one.reason or one.try_reason for one in run.rows}
         return why_unrun(run.graph, states, reasons, row.task_id, run.name)
     return why_ended(row)
+
+
+def _who_skipped(run: OpenRun, row: TaskNow) -> str | None:
+    """The task that chose to skip this one; None where it has been cleared since."""
+    owners = (one.task_id for one in run.rows if row.task_id in (one.skips or ()))
+    return next(owners, None)
 
 
 def _ready(conn: Conn, run: OpenRun, row: TaskNow) -> list[Reason]:

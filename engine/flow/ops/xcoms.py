@@ -7,16 +7,18 @@ from flow.ops.deployment import Deployment
 from flow.ops.references import find_run_and_graph, find_task
 from flow.ops.suggest import did_you_mean
 from flow.store.read import tasks
+from flow.store.read.page import Page
 from flow.store.read.tasks import XCom
 
 
-def list_(
+def page(
     deployment: Deployment,
     dag_id: str,
     reference: str,
     task: str | None = None,
     try_number: int | None = None,
-) -> list[XCom]:
+    limit: int | None = None,
+) -> Page[XCom]:
     """XComs of a run, or of one task of it: those of the last try, or of a given one."""
     conn = deployment.conn
     with deployment.snapshot():
@@ -28,6 +30,7 @@ def list_(
             task_id=named.task_id if named else None,
             map_path=named.map_index or None if named else None,
             try_number=try_number,
+            limit=limit,
         )
 
 
@@ -50,7 +53,7 @@ def get(
             task_id=named.task_id,
             map_path=named.map_index,
             try_number=try_number,
-        )
+        ).rows
     for one in pushed:
         if one.key == key:
             return one

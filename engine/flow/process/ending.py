@@ -6,7 +6,6 @@ which keeps it in memory.
 
 from __future__ import annotations
 
-import signal
 from enum import Enum
 from typing import Final, Protocol, assert_never
 
@@ -19,9 +18,11 @@ from flow.decide import (
     lost,
     orphaned_callback,
 )
+from flow.decide.reason import Code
 from flow.process.events import JobEnded
 from flow.process.memory import Shortage
 from flow.process.messages import Outcome
+from flow.signal_name import signal_name
 from flow.states import TaskState, TryState
 
 ZYGOTE_DIED: Final = "the worker's zygote died"
@@ -81,7 +82,7 @@ def ending(
             return _closed(ended, after_loss(task), TryState.DRAINED, "worker drained")
         case StopCause.TIMEOUT:
             reason = f"execution_timeout: still running after {task.execution_timeout:g} s"
-            return _closed(ended, after_failure(task), TryState.FAILED, reason)
+            return _closed(ended, after_failure(task), TryState.FAILED, reason, code=Code.TIMEOUT)
         case StopCause.STOPPED:
             return _closed(ended, AfterTry(TaskState.SKIPPED), TryState.SKIPPED, stop_reason)
         case None:
@@ -133,9 +134,17 @@ def _reported(task: TryFacts, ended: JobEnded, outcome: Outcome) -> Ending:
     if state is TaskState.FAILED:
         if outcome.mismatch:
             reason = outcome.reason or "code_mismatch"
-            return _closed(ended, after_loss(task), TryState.CODE_MISMATCH, reason, outcome)
+            return _closed(
+                ended,
+                after_loss(task),
+                TryState.CODE_MISMATCH,
+                reason,
+                outcome,
+                Code.CODE_MISMATCH,
+            )
         after = after_failure(task, may_retry=outcome.retry)
-        return _closed(ended, after, TryState.FAILED, outcome.reason or "failed", outcome)
+        code = Code.CODE_MISSING if outcome.missing else None
+        return _closed(ended, after, TryState.FAILED, outcome.reason or "failed", outcome, code)
     return Ending(
         state=state,
         try_state=TryState(outcome.state),
@@ -157,17 +166,22 @@ def _died(task: TryFacts, ended: JobEnded) -> Ending:
         return _closed(ended, after_loss(task), TryState.LEASE_EXPIRED, reason)
     if ended.killed == "zygote":
         return lost(task, ZYGOTE_DIED)
-    return _closed(ended, after_failure(task), TryState.FAILED, _death(ended))
+    reason = _death(ended)
+    code = Code.OUT_OF_MEMORY if _killed_for_memory(ended) else None
+    return _closed(ended, after_failure(task), TryState.FAILED, reason, code=code)
+
+
+def _killed_for_memory(ended: JobEnded) -> bool:
+    """Whether the kernel says that it was killed for want of memory."""
+    killed = ended.error is None and ended.signal is not None
+    return killed and ended.shortage is not None and ended.shortage.kills > 0
 
 
 def _death(ended: JobEnded) -> str:
     if ended.error is not None:
         return ended.error
     if ended.signal is not None:
-        try:
-            name = signal.Signals(ended.signal).name
-        except ValueError:
-            name = f"signal {ended.signal}"
+        name = signal_name(ended.signal) or f"signal {ended.signal}"
         return _with_shortage(f"the process was killed by {name}", ended.shortage)
     return f"the process ended with exit code {ended.exit_code} and reported no result"
 
@@ -196,6 +210,7 @@ def _closed(
     try_state: TryState,
     reason: str | None,
     outcome: Outcome | None = None,
+    code: Code | None = None,
 ) -> Ending:
     return Ending(
         state=after.state,
@@ -208,6 +223,7 @@ def _closed(
         peak_rss=ended.peak_rss,
         cpu_time=ended.cpu_time,
         code_hash=outcome.code_hash if outcome else None,
+        code=code,
     )
 
 

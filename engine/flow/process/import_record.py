@@ -67,12 +67,15 @@ class ImportRecord:
 
         Name → absolute path, without links. `but` is the DAG file itself.
         """
-        root = os.path.realpath(root)
+        files = {**dict(self._appeared()), **self.origins}
+        others = sorted((name, file) for name, file in files.items() if file != but)
+        if not others:
+            return {}  # most files, and to look a path's links up costs more than the rest of this
+        start = os.path.realpath(root) + os.sep
         found = {}
-        for name, file in sorted({**dict(self._appeared()), **self.origins}.items()):
+        for name, file in others:
             path = os.path.realpath(file)
-            inside = path.startswith(root + os.sep) and not any(p in path for p in INSTALLED)
-            if file != but and inside:
+            if path.startswith(start) and not any(part in path for part in INSTALLED):
                 found[name] = path
         return found
 

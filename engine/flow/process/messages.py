@@ -110,6 +110,8 @@ class Outcome(Message, frozen=True, tag="outcome"):
     local modules too."""
     mismatch: bool = False
     """It failed because the code was not the one its run is pinned to."""
+    missing: bool = False
+    """It failed because the file, DAG or task is not there any more."""
     exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)] | None = None
     """Of the `sys.exit` or command with which the task ended; None: the process's own counts."""
 

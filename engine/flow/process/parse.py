@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -47,60 +47,71 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     output.flush()
 
 
+class _Found(NamedTuple):
+    """What importing a file has come to."""
+
+    dags: list[DAG]
+    specs: list[bytes]
+    lines: list[int]
+    error: BaseException | None
+    made: int | None
+    """Line of the last DAG that was looked at."""
+
+
 def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
     """The DAGs of a file, or its error: whatever the file raises, also `SystemExit`."""
     started = time.monotonic()
-    dags: list[DAG] = []
-    specs: list[bytes] = []
-    lines: list[int] = []
-    error: BaseException | None = None
-    made: int | None = None
     with (
         warnings.catch_warnings(record=True) as caught,
         recording() as record,
         observing(job) as deeds,
     ):
         warnings.simplefilter("default")
-        try:
-            for dag, made in load_file(job.file, job.root, job.timezone).collection:
-                specs.append(_encoder.encode(to_spec(dag)))
-                lines.append(made)
-                dags.append(dag)
-        except BaseException as raised:
-            error = raised
+        found = _import(job)
     seconds = time.monotonic() - started
     modules = record.local_modules(job.root, but=job.file)
-    signatures = {name: record.signatures[name] for name in modules if name in record.signatures}
-    imports = record.times(every=job.observe)
-    said = _warnings(caught, job)
-    if error is None:
-        parsed = Parsed(
-            specs=tuple(specs),
-            lines=tuple(lines),
-            warnings=said,
-            modules=modules,
-            signatures=signatures,
-            imports=imports,
-            seconds=seconds,
-            deeds=tuple(deeds),
-        )
-        return parsed, dags
-    failed = Parsed(
+    parsed = Parsed(
+        warnings=_warnings(caught, job),
+        modules=modules,
+        signatures={name: record.signatures[name] for name in modules if name in record.signatures},
+        imports=record.times(every=job.observe),
+        seconds=seconds,
+        deeds=tuple(deeds),
+    )
+    if found.error is not None:
+        return _failed(parsed, found.error, found.made, job), []
+    specs, lines = tuple(found.specs), tuple(found.lines)
+    return msgspec.structs.replace(parsed, specs=specs, lines=lines), found.dags
+
+
+def _import(job: ParseJob) -> _Found:
+    dags: list[DAG] = []
+    specs: list[bytes] = []
+    lines: list[int] = []
+    error: BaseException | None = None
+    made: int | None = None
+    try:
+        for dag, made in load_file(job.file, job.root, job.timezone).collection:
+            specs.append(_encoder.encode(to_spec(dag)))
+            lines.append(made)
+            dags.append(dag)
+    except BaseException as raised:
+        error = raised
+    return _Found(dags, specs, lines, error, made)
+
+
+def _failed(parsed: Parsed, error: BaseException, made: int | None, job: ParseJob) -> Parsed:
+    """What is told of an import that has failed: nothing of its DAGs."""
+    return msgspec.structs.replace(
+        parsed,
         error=_told(error, job),
         error_code=error.code if isinstance(error, FlowError) else "",
         nearest=nearest.meant(error) if job.observe else None,
         # What is wrong with a finished graph came through no line of the file's.
         error_line=trace.line_in(error, job.file) or made,
         traceback=trace.user_traceback(error)[-LONGEST_TRACEBACK:],
-        warnings=said,
-        modules=modules,
-        signatures=signatures,
         lacked=trace.lacked_modules(error),
-        imports=imports,
-        seconds=seconds,
-        deeds=tuple(deeds),
     )
-    return failed, []
 
 
 def _told(error: BaseException, job: ParseJob) -> str:

@@ -128,13 +128,14 @@ def _not_loaded(job: TaskJob, error: BaseException) -> Outcome:
             code_hash=error.found,
             mismatch=True,
         )
+    missing = isinstance(error, CodeMissing)
     if isinstance(error, CodeMissing):
         reason = f"code_missing: {error.message}"
         _log.error("%s\n%s", error.message, error.hint)
     else:
         reason = f"cannot import {job.file}: {trace.one_line(error)}"
         _log.error("Cannot import %s\n%s", job.file, trace.user_traceback(error))
-    return Outcome(state=TaskState.FAILED, reason=reason, ended=ended)
+    return Outcome(state=TaskState.FAILED, reason=reason, ended=ended, missing=missing)
 
 
 def _report(outcome: Outcome, line: JobLine) -> None:

@@ -13,11 +13,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from flow.errors import DuplicateId, FlowError
-from flow.graph import DagSpec, decode, encode, spec_hash
+from flow.graph import decode, encode, spec_hash
 from flow.graph.check import check
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.process.events import JobEnded
 from flow.process.last_words import LastWords
 from flow.process.messages import Evaluated, Parsed
+from flow.signal_name import signal_name
 from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS, checked
 
@@ -37,30 +39,6 @@ class Limits(NamedTuple):
     """Seconds."""
     memory: int = 4 * 2**30
     """Bytes of data that each of its processes may have."""
-
-
-class ImportedDag(NamedTuple):
-    """A DAG as its file defines it, checked."""
-
-    spec: DagSpec
-    body: bytes
-    """Canonical JSON of `spec`."""
-    spec_hash: str
-    line: int
-    """Where the file makes it."""
-    schedule: str
-    """In words."""
-    evaluation: Evaluation | None = None
-    """What its timetable says of the intervals to come, where that is a class of the user's."""
-
-
-class ImportFailure(NamedTuple):
-    """Why a file does not define what it should."""
-
-    error: str
-    """One line."""
-    line: int | None = None
-    traceback: str | None = None
 
 
 def judge(
@@ -158,12 +136,6 @@ def _death(ended: JobEnded, overdue: bool, limits: Limits) -> str:
             "work from the top level of the file into tasks, or raise parse.timeout"
         )
     if ended.signal is not None:
-        return f"the import was ended by signal {ended.signal} ({_signal_name(ended.signal)})"
+        name = signal_name(ended.signal) or "unknown"
+        return f"the import was ended by signal {ended.signal} ({name})"
     return f"the import ended its process with exit code {ended.exit_code}, before it was done"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"

@@ -134,7 +134,8 @@ with unserved as materialized (
   order by t.run_key, t.task_id, t.map_path for no key update of t skip locked),
 returned as (
   update task_hot t
-  set state = 'scheduled', queued_at = null, rank = turn, reason = 'no live worker serves queue'
+  set state = 'scheduled', queued_at = null, rank = turn, reason = 'no live worker serves queue',
+    reason_code = null
   from unserved u
   where t.run_key = u.run_key and t.task_id = u.task_id and t.map_path = u.map_path
   returning t.run_key, t.dag_id, t.pool, t.queue),

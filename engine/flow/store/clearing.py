@@ -12,8 +12,8 @@ from flow.store.instances import Instance, Key, keys
 # The number of a try that never started is given again: nobody has seen it. The claim grows where
 # somebody may come back to the task: what they say later no longer counts.
 _CLEAR = """
-update task_hot t set state = 'none', reason = %(reason)s, losses = 0, skips = null,
-  keeps_slot = false,
+update task_hot t set state = 'none', reason = %(reason)s, reason_code = null, losses = 0,
+  skips = null, keeps_slot = false,
   try_number = t.try_number - (t.try_number > 0 and not exists (
     select from try_hot y where y.run_key = t.run_key and y.task_id = t.task_id
       and y.map_path = t.map_path and y.try_number = t.try_number))::int,
@@ -36,7 +36,7 @@ where y.run_key = k.run_key and y.task_id = k.task_id and y.map_path = k.map_pat
 
 # Tasks with a process that has to be dead first: their own, or one whose task was marked.
 _RESTART = """
-update task_hot t set state = 'restarting', reason = %(reason)s,
+update task_hot t set state = 'restarting', reason = %(reason)s, reason_code = null,
   worker = coalesce(t.worker, k.worker), losses = 0, skips = null, ended_at = null
 from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[], %(workers)s::bigint[])
   as k(run_key, task_id, map_path, worker)

@@ -23,6 +23,7 @@ class StoredConnection(NamedTuple):
 _COLUMNS = "conn_id, conn_type, secret, description, updated_at"
 _LIST = f"select {_COLUMNS} from connection order by conn_id limit %(limit)s"
 _COUNT = "select count(*) from connection"
+_NAMES = "select conn_id from connection order by conn_id"
 _ONE = f"select {_COLUMNS} from connection where conn_id = %(conn_id)s"
 # An id that does not exist has no row to lock, and the table is small and rarely written.
 _LOCK = "lock table connection in share row exclusive mode"
@@ -47,6 +48,11 @@ def page(conn: Conn, limit: int | None) -> tuple[list[StoredConnection], int]:
     rows = [StoredConnection._make(row) for row in conn.execute(_LIST, {"limit": limit})]
     found = conn.execute(_COUNT).fetchone()
     return rows, found[0] if found else 0
+
+
+def names(conn: Conn) -> list[str]:
+    """The ids of all connections."""
+    return [row[0] for row in conn.execute(_NAMES)]
 
 
 def one(conn: Conn, conn_id: str) -> StoredConnection | None:

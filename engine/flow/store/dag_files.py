@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flow.graph.imported import ImportFailure
 from flow.store.connect import Conn
 from flow.store.text import storable, storable_or_none
 
@@ -49,20 +50,11 @@ class ParsedFile(NamedTuple):
     bundle: str = LOCAL_BUNDLE
 
 
-class Failure(NamedTuple):
-    """Why a file does not define what it should."""
-
-    error: str
-    """One line."""
-    line: int | None = None
-    traceback: str | None = None
-
-
 class FoundFile(NamedTuple):
     """What is to be written about one file."""
 
     file: ParsedFile
-    failure: Failure | None
+    failure: ImportFailure | None
     conflicts: Sequence[str] = ()
     """Ids that another file owns."""
 
@@ -131,7 +123,7 @@ def freed(conn: Conn) -> list[str]:
     return [row[0] for row in conn.execute(_FREED)]
 
 
-def put(conn: Conn, file: ParsedFile, failure: Failure | None) -> bool:
+def put(conn: Conn, file: ParsedFile, failure: ImportFailure | None) -> bool:
     """Write what a parse of one file found; False when the row said the same already."""
     return bool(put_all(conn, [FoundFile(file, failure)]))
 

@@ -8,33 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from flow.graph import DagSpec, decode
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.graph.index import binding_run_limit, pools_of
 from flow.graph.plan import cursor_from_now, plan
 from flow.store import dag_files, dag_intervals, dag_rows, schedule, specs, wakeups
 from flow.store.connect import Conn
-from flow.store.dag_files import Failure, FoundFile, ParsedFile
+from flow.store.dag_files import FoundFile, ParsedFile
 from flow.store.dag_rows import Columns, DagRow
 from flow.store.schedule import Position
 from flow.store.text import storable, storable_or_none
-from flow.timetables import Custom, Evaluation
-
-
-class Definition(NamedTuple):
-    """A DAG as its file defines it, checked."""
-
-    spec: DagSpec
-    body: bytes
-    """Canonical JSON of `spec`."""
-    spec_hash: str
-    line: int
-    """Where the file makes it."""
-    schedule: str
-    """In words."""
-    evaluation: Evaluation | None = None
-    """What its timetable says of the intervals to come, where that is a class of the user's."""
+from flow.timetables import Custom
 
 
 @dataclass(slots=True)
@@ -56,7 +42,7 @@ class Stored:
 
 
 def store(
-    conn: Conn, file: ParsedFile, definitions: Sequence[Definition], *, paused: bool
+    conn: Conn, file: ParsedFile, definitions: Sequence[ImportedDag], *, paused: bool
 ) -> Stored:
     """Store all that one file defines, as `store_all` does."""
     return store_all(conn, [(file, definitions)], paused=paused)[0]
@@ -64,7 +50,7 @@ def store(
 
 def store_all(
     conn: Conn,
-    files: Iterable[tuple[ParsedFile, Failure | Sequence[Definition]]],
+    files: Iterable[tuple[ParsedFile, ImportFailure | Sequence[ImportedDag]]],
     *,
     paused: bool,
 ) -> list[Stored]:
@@ -88,10 +74,10 @@ def hide(conn: Conn, paths: Sequence[str]) -> list[str]:
 class _File:
     """A file that is being stored, and what that has changed so far."""
 
-    def __init__(self, file: ParsedFile, found: Failure | Sequence[Definition]) -> None:
+    def __init__(self, file: ParsedFile, found: ImportFailure | Sequence[ImportedDag]) -> None:
         self.file = file
-        self.failure = found if isinstance(found, Failure) else None
-        sound: Sequence[Definition] = () if isinstance(found, Failure) else found
+        self.failure = found if isinstance(found, ImportFailure) else None
+        sound: Sequence[ImportedDag] = () if isinstance(found, ImportFailure) else found
         self.definitions = {one.spec.dag_id: one for one in sound}
         self.stored = Stored()
         self.planned: list[Position] = []
@@ -207,7 +193,9 @@ class _Storing:
                 else:
                     self._plan(file, definition.spec, None, now)
 
-    def _new(self, file: ParsedFile, definition: Definition, at: Position | None) -> dict[str, Any]:
+    def _new(
+        self, file: ParsedFile, definition: ImportedDag, at: Position | None
+    ) -> dict[str, Any]:
         spec = definition.spec
         at = at or Position(spec.dag_id, None, None, None, None)
         return {
@@ -230,7 +218,7 @@ class _Storing:
             if owners[dag_id] != file.file.path:
                 file.stored.conflicts[dag_id] = owners[dag_id]
 
-    def _update(self, file: _File, row: DagRow, definition: Definition, now: datetime) -> None:
+    def _update(self, file: _File, row: DagRow, definition: ImportedDag, now: datetime) -> None:
         spec, stored = definition.spec, file.stored
         columns = _columns(file.file, definition)
         returned = not row.columns.present
@@ -254,12 +242,12 @@ class _Storing:
         elif others or _schedule(before) != _schedule(spec):
             self._plan(file, spec, row.cursor, now)
 
-    def _spec_before(self, row: DagRow, definition: Definition) -> DagSpec:
+    def _spec_before(self, row: DagRow, definition: ImportedDag) -> DagSpec:
         if row.spec_hash == definition.spec_hash:
             return definition.spec
         return decode(self._before[row.spec_hash])
 
-    def _store_intervals(self, file: _File, definition: Definition, before: DagSpec) -> bool:
+    def _store_intervals(self, file: _File, definition: ImportedDag, before: DagSpec) -> bool:
         """Keep the intervals of a timetable of the user's own; whether others come now."""
         dag_id, evaluation = definition.spec.dag_id, definition.evaluation
         if evaluation is not None:
@@ -296,7 +284,7 @@ def _position(spec: DagSpec, cursor: datetime | None, now: datetime) -> Position
     return schedule.position(spec.dag_id, cursor, plan(spec, cursor, now))
 
 
-def _version(file: ParsedFile, definition: Definition) -> dict[str, Any]:
+def _version(file: ParsedFile, definition: ImportedDag) -> dict[str, Any]:
     """A version's columns, but its number."""
     return {
         "dag_id": definition.spec.dag_id,
@@ -310,7 +298,7 @@ def _version(file: ParsedFile, definition: Definition) -> dict[str, Any]:
     }
 
 
-def _columns(file: ParsedFile, definition: Definition) -> Columns:
+def _columns(file: ParsedFile, definition: ImportedDag) -> Columns:
     spec = definition.spec
     owners = sorted({task.owner for task in spec.tasks})
     return Columns(
@@ -343,7 +331,7 @@ def _limits(columns: Columns) -> tuple[int, int | None]:
     return columns.max_active_runs, columns.concurrency
 
 
-def _dry(definitions: Mapping[str, Definition]) -> list[str]:
+def _dry(definitions: Mapping[str, ImportedDag]) -> list[str]:
     """A warning for each timetable of the user's own that has come to its end."""
     found = []
     for dag_id, definition in sorted(definitions.items()):
@@ -358,13 +346,13 @@ def _dry(definitions: Mapping[str, Definition]) -> list[str]:
 
 
 def _conflict(
-    path: str, owners: Mapping[str, str], definitions: Mapping[str, Definition]
-) -> Failure | None:
+    path: str, owners: Mapping[str, str], definitions: Mapping[str, ImportedDag]
+) -> ImportFailure | None:
     if not owners:
         return None
     first = min(owners)
     others = f" (and {len(owners) - 1} more of its DAGs)" if len(owners) > 1 else ""
-    return Failure(
+    return ImportFailure(
         f"DAG {first!r} of {path} is defined by {owners[first]} too, which had it first{others}: "
         "give one of them another id, or delete one",
         definitions[first].line,

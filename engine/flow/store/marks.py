@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from flow.decide.reason import Code
 from flow.states import RunState, TaskState
 from flow.store import stopping
 from flow.store.connect import Conn
@@ -26,8 +27,8 @@ class Mark(NamedTuple):
 # longer counts.
 _MARK = {
     table: f"""
-update task_{table} t set state = m.state, reason = %(reason)s, worker = null, due_at = null,
-  keeps_slot = false,
+update task_{table} t set state = m.state, reason = %(reason)s, reason_code = %(code)s,
+  worker = null, due_at = null, keeps_slot = false,
   claim = t.claim + (t.state in ('running', 'restarting', 'deferred', 'up_for_reschedule',
     'awaiting_input'))::int,
   ended_at = clock_timestamp()
@@ -49,22 +50,24 @@ where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = m.map_pat
 """
 
 _JUDGE = """
-update run r set state = v.state, reason = %(reason)s
+update run r set state = v.state, reason = %(reason)s, reason_code = %(code)s
 from unnest(%(run_keys)s::bigint[], %(states)s::text[]) as v(run_key, state)
 where r.run_key = v.run_key and r.state in ('success', 'failed')
 """
 
 
-def mark(conn: Conn, marks: Sequence[Mark], reason: str, table: Table) -> int:
+def mark(
+    conn: Conn, marks: Sequence[Mark], reason: str, table: Table, code: Code | None = None
+) -> int:
     """Write verdicts into rows, take the tasks from whoever holds them, close their open tries.
 
-    Returns how many rows were in the state they were expected in.
+    `code` is that of the reason. Returns how many rows were in the state they were expected in.
     """
     if not marks:
         return 0
     marked = [one.key for one in marks]
     states = [one.state.value for one in marks]
-    asked = {**keys(marked), "states": states, "reason": reason}
+    asked = {**keys(marked), "states": states, "reason": reason, "code": code}
     if table == "hot":
         stopping.add(conn, marked)
     expected = [one.expected.value for one in marks]
@@ -74,9 +77,14 @@ def mark(conn: Conn, marks: Sequence[Mark], reason: str, table: Table) -> int:
     return changed
 
 
-def judge(conn: Conn, verdicts: dict[int, RunState], reason: str) -> None:
+def judge(conn: Conn, verdicts: dict[int, RunState], reason: str, code: Code) -> None:
     """Write new verdicts of finished runs, by run_key."""
     if verdicts:
         states = [state.value for state in verdicts.values()]
-        values = {"run_keys": list(verdicts), "states": states, "reason": reason}
+        values = {
+            "run_keys": list(verdicts),
+            "states": states,
+            "reason": reason,
+            "code": code,
+        }
         conn.execute(_JUDGE, values)

@@ -28,7 +28,8 @@ returning process_id
 
 # Counts up the one row of this process; a row that was declared lost is not revived.
 _HEARTBEAT = """
-update process set heartbeat = heartbeat + 1, heartbeat_at = clock_timestamp()
+update process set heartbeat = heartbeat + 1, heartbeat_at = clock_timestamp(),
+  slots = coalesce(%(slots)s::int, slots)
 where process_id = %(process_id)s and ended_at is null
 """
 
@@ -92,9 +93,10 @@ def register(
     return int(row[0])
 
 
-def heartbeat(conn: Conn, process_id: int) -> bool:
-    """Count up; False when the process was declared lost or ended."""
-    return conn.execute(_HEARTBEAT, {"process_id": process_id}).rowcount == 1
+def heartbeat(conn: Conn, process_id: int, slots: int | None = None) -> bool:
+    """Count up, and say how many slots there are now; False when it was declared lost or ended."""
+    values = {"process_id": process_id, "slots": slots}
+    return conn.execute(_HEARTBEAT, values).rowcount == 1
 
 
 def drain(conn: Conn, process_id: int) -> None:

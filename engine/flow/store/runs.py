@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from psycopg import Cursor
 
+from flow.decide.reason import Code
 from flow.states import RunState, RunType
 from flow.store import arrays
 from flow.store.connect import Conn, Row
@@ -101,6 +102,8 @@ class EndedRun(NamedTuple):
     dag_id: str
     state: RunState
     reason: str | None
+    code: Code | None = None
+    """Of the reason."""
 
 
 # A run that exists already for its interval or under its id stays as it is. What runs of one moment
@@ -154,7 +157,9 @@ where run_key = any(%(run_keys)s::bigint[]) and state = 'running'
 """
 
 # Verdicts, and all that follows from them. A function of the schema: see there.
-_END = "select end_runs(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[])"
+_END = """
+select end_runs(%(run_key)s::bigint[], %(state)s::text[], %(reason)s::text[], %(code)s::text[])
+"""
 
 # Rows of finished runs leave the hot tables in the transaction that ends the run (`end_runs`), and
 # come back in the one that clears it.
@@ -167,8 +172,9 @@ _BRING_BACK = tuple(
 # A cleared run begins anew, in the queue: its limits count from its new start. It stays in a
 # backfill that is active, and else is a run like any other of its DAG.
 _REOPEN = """
-update run r set state = 'queued', reason = null, queued_at = clock_timestamp(), started_at = null,
-  ended_at = null, ignores_past = r.ignores_past and kept.is_so, backfill_id = kept.backfill_id,
+update run r set state = 'queued', reason = null, reason_code = null,
+  queued_at = clock_timestamp(), started_at = null, ended_at = null,
+  ignores_past = r.ignores_past and kept.is_so, backfill_id = kept.backfill_id,
   priority = case when kept.is_so then r.priority else 0 end
 from unnest(%(run_keys)s::bigint[]) as k(run_key) join run o on o.run_key = k.run_key
   left join lateral (select b.backfill_id from backfill b
@@ -284,6 +290,7 @@ def end(conn: Conn, runs: Sequence[EndedRun]) -> None:
                 "run_key": arrays.numbers([run.run_key for run in runs]),
                 "state": arrays.texts([run.state for run in runs]),
                 "reason": arrays.texts([run.reason for run in runs]),
+                "code": arrays.texts([run.code for run in runs]),
             },
         )
 

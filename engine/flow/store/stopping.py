@@ -33,6 +33,14 @@ join process p on p.process_id = s.worker and p.ended_at is null
 where s.run_key = any(%(run_keys)s::bigint[])
 """
 
+# A few rows, each with a probe of its run and of its worker.
+_OF_DAG = """
+select s.task_id from stopping s
+join process p on p.process_id = s.worker and p.ended_at is null
+join run r on r.run_key = s.run_key
+where r.dag_id = %(dag_id)s limit 1
+"""
+
 # Index stopping_worker.
 _OF_WORKER = "select run_key, task_id, map_path, claim from stopping where worker = %(worker)s"
 
@@ -86,6 +94,12 @@ def of_runs(conn: Conn, run_keys: Sequence[int]) -> dict[Key, int]:
     """
     rows = conn.execute(_OF_RUNS, {"run_keys": list(run_keys)})
     return {(run_key, task_id, tuple(path)): worker for run_key, task_id, path, worker in rows}
+
+
+def of_dag(conn: Conn, dag_id: str) -> str | None:
+    """A task of a DAG with a process that is being stopped."""
+    row = conn.execute(_OF_DAG, {"dag_id": dag_id}).fetchone()
+    return row[0] if row else None
 
 
 def of_worker(conn: Conn, worker: int) -> set[Claim]:

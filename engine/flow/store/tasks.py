@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from flow.decide.reason import Code
 from flow.graph import TaskSpec
 from flow.states import TaskState
 from flow.store import arrays
@@ -33,6 +34,8 @@ class NewTask(NamedTuple):
     reason: str | None
     waiting: Waiting | None = None
     """Set where it begins to wait for a slot or for a worker."""
+    code: Code | None = None
+    """Of the reason."""
 
 
 class MovedTask(NamedTuple):
@@ -45,6 +48,8 @@ class MovedTask(NamedTuple):
     reason: str | None
     waiting: Waiting | None = None
     """Set where it begins to wait for a slot or for a worker."""
+    code: Code | None = None
+    """Of the reason."""
 
 
 class StoppedTask(NamedTuple):
@@ -86,9 +91,9 @@ where exists (
 # once per distinct combination, as a profile.
 _INSERT = f"""
 select add_tasks(%(run_key)s::bigint[], %(task_id)s::text[], %(dag_id)s::text[], %(state)s::text[],
-  %(reason)s::text[], %(profile)s::int[], %(max_tries)s::int[], %(pool)s::text[],
-  %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[], %(priority)s::int[],
-  %(run_limit)s::int[], %(dag_limit)s::int[], %(retry_delay)s::float8[],
+  %(reason)s::text[], %(code)s::text[], %(profile)s::int[], %(max_tries)s::int[],
+  %(pool)s::text[], %(pool_slots)s::int[], %(queue)s::text[], %(executor)s::text[],
+  %(priority)s::int[], %(run_limit)s::int[], %(dag_limit)s::int[], %(retry_delay)s::float8[],
   %(retry_backoff)s::float8[], %(max_retry_delay)s::float8[], %(execution_timeout)s::float8[],
   %(stride)s::int[], %(flow)s::int[], %(behind)s::bigint[], {PLACES}, %(fresh)s)
 """
@@ -101,6 +106,7 @@ with found as materialized (select {PLACES} as places)
 update task_hot t set
   state = m.state,
   reason = m.reason,
+  reason_code = m.code,
   try_number = t.try_number
     + (m.state in ('scheduled', 'queued') and m.expected in ('none', 'up_for_retry'))::int,
   due_at = null,
@@ -115,9 +121,9 @@ update task_hot t set
     when m.state = 'scheduled' then null else t.queued_at end,
   ended_at = case when m.state in ('scheduled', 'queued') then null else clock_timestamp() end
 from found, unnest(%(run_key)s::bigint[], %(task_id)s::text[], %(expected)s::text[],
-    %(state)s::text[], %(reason)s::text[], %(stride)s::int[], %(flow)s::int[],
+    %(state)s::text[], %(reason)s::text[], %(code)s::text[], %(stride)s::int[], %(flow)s::int[],
     %(behind)s::bigint[])
-  as m(run_key, task_id, expected, state, reason, stride, flow, behind)
+  as m(run_key, task_id, expected, state, reason, code, stride, flow, behind)
 where t.run_key = m.run_key and t.task_id = m.task_id and t.map_path = '{{}}'
   and t.state = m.expected
 """
@@ -247,6 +253,7 @@ def insert(conn: Conn, tasks: Sequence[NewTask], *, fresh: bool = False) -> None
             "dag_id": arrays.texts([task.dag_id for task in tasks]),
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
+            "code": arrays.texts([task.code for task in tasks]),
             **_profiles(task.spec for task in tasks),
             **_places([task.waiting for task in tasks]),
         },
@@ -296,6 +303,7 @@ def move(conn: Conn, tasks: Sequence[MovedTask]) -> int:
             "expected": arrays.texts([task.expected for task in tasks]),
             "state": arrays.texts([task.state for task in tasks]),
             "reason": arrays.texts([task.reason for task in tasks]),
+            "code": arrays.texts([task.code for task in tasks]),
             **_places([task.waiting for task in tasks]),
         },
     ).rowcount

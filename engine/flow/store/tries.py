@@ -128,9 +128,9 @@ _REPORT = """
 select run_key, task_id, map_path, claim
 from report_tries(%(run_key)s::bigint[], %(task_id)s::text[], %(map_path)s::text[],
   %(claim)s::int[], %(state)s::text[], %(try_state)s::text[], %(reason)s::text[],
-  %(delay)s::float8[], %(again)s::bool[], %(pid)s::int[], %(log)s::text[], %(exit_code)s::int[],
-  %(signal)s::int[], %(peak_rss)s::bigint[], %(cpu_time)s::float8[], %(code_hash)s::text[],
-  %(skips)s::text[], %(value)s::text[])
+  %(code)s::text[], %(delay)s::float8[], %(again)s::bool[], %(pid)s::int[], %(log)s::text[],
+  %(exit_code)s::int[], %(signal)s::int[], %(peak_rss)s::bigint[], %(cpu_time)s::float8[],
+  %(code_hash)s::text[], %(skips)s::text[], %(value)s::text[])
 """
 
 # Tries that a process left open; index try_open. Locks the tasks in order of key.
@@ -213,6 +213,7 @@ def report(conn: Conn, reports: Sequence[Report]) -> set[Claim]:
             "state": arrays.texts([end.state.value for end in ends]),
             "try_state": arrays.texts([end.try_state.value for end in ends]),
             "reason": arrays.texts([storable_or_none(end.reason) for end in ends]),
+            "code": arrays.texts([end.code for end in ends]),
             "delay": arrays.numbers([end.delay for end in ends]),
             "again": arrays.flags([end.again for end in ends]),
             "exit_code": arrays.numbers([end.exit_code for end in ends]),

@@ -22,6 +22,7 @@ class StoredVariable(NamedTuple):
 _COLUMNS = "key, value, description, updated_at"
 _LIST = f"select {_COLUMNS} from variable order by key limit %(limit)s"
 _COUNT = "select count(*) from variable"
+_NAMES = "select key from variable order by key"
 _ONE = f"select {_COLUMNS} from variable where key = %(key)s"
 # A name that does not exist has no row to lock, and the table is small and rarely written.
 _LOCK = "lock table variable in share row exclusive mode"
@@ -48,6 +49,11 @@ def page(conn: Conn, limit: int | None) -> tuple[list[StoredVariable], int]:
     rows = [StoredVariable._make(row) for row in conn.execute(_LIST, {"limit": limit})]
     found = conn.execute(_COUNT).fetchone()
     return rows, found[0] if found else 0
+
+
+def names(conn: Conn) -> list[str]:
+    """The keys of all variables."""
+    return [row[0] for row in conn.execute(_NAMES)]
 
 
 def one(conn: Conn, key: str) -> StoredVariable | None:

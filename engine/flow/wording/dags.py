@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from flow.wording.cells import text_of
+from flow.wording.cells import counted, text_of
 from flow.wording.differences import short_hash
 from flow.wording.groups import INDENT, entered
 
 if TYPE_CHECKING:
     from flow.graph import TaskSpec
+    from flow.ops.dag_deletion import Deletion
     from flow.ops.dags import DagDetails
     from flow.store.read.dags import FileReport
 
@@ -78,6 +79,20 @@ def describe_file(report: FileReport) -> list[str]:
             lines += ["", heading, *(f"  {line}" for line in text.splitlines())]
     if report.warnings:
         lines += ["", "WARNINGS", *(f"  {warning}" for warning in report.warnings)]
+    return lines
+
+
+def describe_deletion(deletion: Deletion) -> list[str]:
+    """What goes with a DAG, as lines."""
+    runs = counted(deletion.run_count, "run")
+    if deletion.runs:
+        runs += f" ({', '.join(f'{count} {state}' for state, count in deletion.runs.items())})"
+    versions = "older version" if deletion.begins_anew else "version"
+    rest = (counted(deletion.versions, versions), counted(deletion.backfills, "backfill"))
+    lines = [f"{deletion.dag_id}: {', '.join((runs, *rest))}"]
+    if deletion.first_start is not None and deletion.last_start is not None:
+        first, last = deletion.first_start.isoformat(), deletion.last_start.isoformat()
+        lines.append(f"  intervals from {first} to {last}")
     return lines
 
 

@@ -9,17 +9,16 @@ import json
 import os
 import secrets
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from booted.inside import ordinary
+from booted.inside.findings import OUT, run, say, until
 from flow.embedded import Server
 from waiting import limit
 
-OUT = Path("/srv/out")
 UNITS = Path("/etc/systemd/system")
 SCHEDULE, WORK, PARSE = "flow-schedule@1.service", "flow-work@1.service", "flow-parse.service"
 ROLES = (PARSE, SCHEDULE, "flow-schedule@2.service", WORK)
@@ -28,37 +27,6 @@ START_LIMIT, STOP_LIMIT, WATCHDOG = int(limit(5)), 1, int(limit(4))
 """Seconds that the units of this machine get instead of minutes."""
 
 WAITS = "waiting for the database"
-
-_LIMIT = 40.0
-
-Found = TypeVar("Found")
-
-
-def say(what: str, **facts: Any) -> None:
-    """Write one finding."""
-    with (OUT / "findings").open("a", encoding="utf-8") as findings:
-        findings.write(json.dumps({"what": what, "at": round(time.monotonic(), 2), **facts}) + "\n")
-
-
-def until(condition: Callable[[], Found], what: str) -> Found:
-    """Wait for something; give up, and with it the whole drive, when it does not come."""
-    end = time.monotonic() + limit(_LIMIT)
-    while not (answer := condition()):
-        if time.monotonic() > end:
-            show_journal()
-            say("gave up", waited_for=what, units={unit: show(unit) for unit in ROLES})
-            raise SystemExit(1)
-        time.sleep(0.05)
-    return answer
-
-
-def run(*words: str, **environ: str) -> dict[str, Any]:
-    """Run a command; how it ended."""
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=False, env={**os.environ, **environ},
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 
 
 def flow(*arguments: str) -> dict[str, Any]:
@@ -86,18 +54,11 @@ def active(unit: str) -> bool:
     return show(unit)["ActiveState"] == "active"
 
 
-def show_journal() -> None:
-    """Leave the journal for people."""
-    (OUT / "journal").write_text(run("journalctl", "--no-pager", "-o", "short-monotonic")["out"])
-
-
-def make_database() -> tuple[Server, str]:
-    """A server with a database that takes a password, and its URL."""
-    server = Server(Path("/srv/pg"), shared_socket=True)
+def make_database(server: Server, name: str) -> str:
+    """A database that takes a password; its URL."""
     password = secrets.token_hex(8)
-    server.create_database("orchestrator", "orchestrator", password)
-    folder = server.socket_directory
-    return server, f"postgresql://orchestrator:{password}@/orchestrator?host={folder}"
+    server.create_database(name, name, password)
+    return f"postgresql://{name}:{password}@/{name}?host={server.socket_directory}"
 
 
 def write_settings(url: str) -> None:
@@ -249,8 +210,8 @@ def uninstall() -> None:
 
 def main() -> None:
     """The whole drive."""
-    server, url = make_database()
-    write_settings(url)
+    server = Server(Path("/srv/pg"), shared_socket=True)
+    write_settings(make_database(server, "orchestrator"))
     say("migrated", **flow("db", "migrate"))
     server.stop()
     install()
@@ -261,6 +222,7 @@ def main() -> None:
     drain()
     say("journal", records=records(WORK, "_COMM=python3"))
     uninstall()
+    ordinary.drive(make_database(server, ordinary.NAME))
     server.stop()
     say("done")
 

@@ -171,6 +171,25 @@ def test_a_field_that_both_have_is_the_runs(sales, flow):
     assert "did you mean try_number" in unknown.err
 
 
+def test_a_state_that_there_is_not_is_refused(sales, flow):
+    for condition, told in (
+        (
+            "state=skipped",
+            "state is never 'skipped'\n"
+            "it is one of queued, running, success, failed; task.state may be skipped\n",
+        ),
+        ("run.state~fial*", "run.state is never 'fial*'\n"),
+        ("try_number=1 and task.state=faild", "task.state is never 'faild'\nit is one of none, "),
+    ):
+        refused = flow("clear", "sales", "latest", "--where", condition, "--dry-run")
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith(told)
+    done = flow(
+        "clear", "sales", "2026-07-08", "--where", "task.state=upstream_failed", "--dry-run"
+    )
+    assert (done.code, "report: upstream_failed -> none" in done.out) == (0, True)
+
+
 def test_runs_that_are_paused_are_named(sales, flow):
     sales.rows("update run set paused = true where run_id = %s returning 1", RUN)
     done = flow("clear", "sales", "2026-07-08", "--dry-run")

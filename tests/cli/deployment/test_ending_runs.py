@@ -96,6 +96,14 @@ def test_what_does_not_say_which_runs_or_how_they_ended(sales, flow):
         (("sales", "latest", "success", "--from", "-1d"), "there are too many arguments after DAG"),
         (("sales", "latest", "well"), "'well' is not one of success, failed"),
         (("sales", "failed", "--where", "stat=failed"), "there is no field 'stat' to ask for"),
+        (
+            ("sales", "failed", "--where", "state=bogus"),
+            "state is never 'bogus'\nit is one of queued, running, success, failed\n",
+        ),
+        (
+            ("sales", "failed", "--where", "type=hand"),
+            "run_type is never 'hand'\nit is one of scheduled, manual, backfill, asset\n",
+        ),
     ):
         refused = flow("runs", "mark", *arguments)
         assert (refused.code, refused.out) == (2, "")

@@ -25,6 +25,7 @@ MISSING = [
     ("dags", "show", "nope"),
     ("dags", "next", "nope"),
     ("dags", "pause", "nope"),
+    ("dags", "delete", "nope", "--yes"),
     ("dags", "diff", "nope"),
     ("dags", "errors", "nope.py"),
     ("dags", "warnings", "nope.py"),
@@ -84,6 +85,18 @@ WRONG = [
     ("conns", "add", "a", "--uri", "s3://key:secret/with/slash@b"),
     ("conns", "add", "../a", "--type", "http"),
     ("runs", "list", "--from", "soon"),
+    ("runs", "list", "--state", "bogus"),
+    ("runs", "list", "--type", "bogus"),
+    ("runs", "cancel", "sales", "--where", "state=bogus", "--yes"),
+    ("runs", "delete", "sales", "--where", "state=bogus", "--yes"),
+    ("runs", "mark", "sales", "failed", "--where", "state=bogus", "--yes"),
+    ("runs", "pause", "sales", "--where", "state=bogus", "--yes"),
+    ("runs", "resume", "sales", "--where", "state=bogus", "--yes"),
+    ("tasks", "mark", "sales", "extract", "failed", "--where", "type=bogus", "--yes"),
+    ("tasks", "hold", "sales", "extract", "--where", "state=bogus", "--yes"),
+    ("tasks", "release", "sales", "extract", "--where", "state=bogus", "--yes"),
+    ("clear", "sales", "--where", "task.state=bogus", "--yes"),
+    ("clear", "sales", "latest", "--state", "bogus", "--yes"),
     ("dags", "next", "sales", "--from", "soon"),
     ("dags", "next", "sales", "-n", "0"),
 ]
@@ -209,11 +222,15 @@ def test_status_says_what_is_wrong_and_exits_1(world: World, flow):
         *("roles", "queue", "wakeups", "pools", "database", "problems", "warnings")
     ]
     (role,) = status["roles"]
-    assert list(role) == ["role", "host", "pid", "started_at", "heartbeat_age_s", "healthy"]
+    assert list(role) == [
+        *("role", "host", "pid", "started_at", "heartbeat_age_s", "slots", "healthy")
+    ]
+    assert (role["role"], role["slots"]) == ("work", 16)
     assert list(status["queue"]) == ["queued", "scheduled", "oldest_queued_s"]
     assert list(status["wakeups"]) == ["due", "oldest_s"]
     assert list(status["database"]) == ["version", "migrated", "size_bytes"]
     for_people = flow("status")
+    assert for_people.out.splitlines()[1].endswith("  healthy  16 slots")
     assert for_people.err == "".join(f"{problem}\n" for problem in status["problems"])
     world.conn.execute(
         """insert into process (role, host, pid, version, lost_after)

@@ -305,3 +305,31 @@ def test_a_verb_that_dies_has_done_all_of_its_work_or_none(sales, flow):
     assert len(sales.rows("select from audit where target = 'sales/it'")) == 1
     sales.finish()  # the wake-up is in the transaction; the notification only makes it sooner
     assert sales.rows("select state from run where run_id = 'it'") == [("success",)]
+
+
+def test_lists_of_values_and_warnings_are_cut_like_all_others(sales, flow):
+    sales.rows(
+        "insert into xcom_history (run_key, task_id, try_number, key, value)"
+        " select run_key, 'extract', 1, 'key_' || number, '1'"
+        " from run, generate_series(1, 3) number where logical_date = '2026-07-09+00' returning 1"
+    )
+    sales.rows(
+        "update dag_file set warnings = array['one', 'two', 'three'] where path = '/dags/one.py'"
+        " returning 1"
+    )
+    for command, noun in (
+        (("xcom", "list", "sales", "latest"), "XComs"),
+        (("dags", "warnings"), "warnings"),
+    ):
+        whole = json.loads(flow(*command, "-o", "json").out)
+        assert len(whole) == 3
+        cut = flow(*command, "--limit", "2", "-o", "json")
+        assert (json.loads(cut.out), cut.err) == (
+            whole[:2],
+            f"showing 2 of 3 {noun}; --all shows every one\n",
+        )
+        everything = flow(*command, "--limit", "2", "--all", "-o", "jsonl")
+        assert ([json.loads(line) for line in everything.out.splitlines()], everything.err) == (
+            whole,
+            "",
+        )

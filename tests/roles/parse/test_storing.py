@@ -9,14 +9,14 @@ import pytest
 
 from dag_folder import Folder
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.roles.parse import Memory
 from flow.roles.parse.storing import Storing
-from flow.store.dag_files import Failure, ParsedFile
-from flow.store.dags import Definition
+from flow.store.dag_files import ParsedFile
 from flow.timetables import parse
 
 
-def definition(dag_id: str, max_active_runs: int = 16) -> Definition:
+def definition(dag_id: str, max_active_runs: int = 16) -> ImportedDag:
     spec = DagSpec(
         dag_id=dag_id,
         tasks=(TaskSpec(task_id="load", operator="EmptyOperator", owner="ann"),),
@@ -24,7 +24,7 @@ def definition(dag_id: str, max_active_runs: int = 16) -> Definition:
         max_active_runs=max_active_runs,
     )
     body = encode(spec)
-    return Definition(spec, body, spec_hash(body), 1, spec.timetable.words())
+    return ImportedDag(spec, body, spec_hash(body), 1, spec.timetable.words())
 
 
 def storing(folder: Folder, lost: Collection[str] = ()) -> Storing:
@@ -45,7 +45,7 @@ def test_files_are_stored_together(folder: Folder) -> None:
     one = storing(folder)
     add(one, "/a.py", "a1", "a2")
     add(one, "/b.py", "b")
-    one.add(ParsedFile("/c.py", "c1"), Failure("SyntaxError: bad", 7))
+    one.add(ParsedFile("/c.py", "c1"), ImportFailure("SyntaxError: bad", 7))
     settled = one.store()
     assert [found.file.path for found in settled.stored] == ["/a.py", "/b.py", "/c.py"]
     assert folder.dags() == {"a1": "a.py", "a2": "a.py", "b": "b.py"}
@@ -62,7 +62,7 @@ def test_what_cannot_be_stored_keeps_nothing_of_the_others_back(folder: Folder) 
     settled = one.store()
     assert folder.dags() == {"a": "a.py", "c": "c.py"}
     assert folder.errors()["bad.py"].startswith("a DAG of this file cannot be stored: ")
-    failed = {one.file.path: isinstance(one.result, Failure) for one in settled.stored}
+    failed = {one.file.path: isinstance(one.result, ImportFailure) for one in settled.stored}
     assert failed == {"/a.py": False, "/bad.py": True, "/c.py": False}
 
 

@@ -7,6 +7,7 @@ import os
 import select
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def hears_after(watch: Watch, change: Callable[[], object]) -> bool:
 def test_files_that_come_change_and_go_are_heard_of(tmp_path: Path) -> None:
     (tmp_path / "team").mkdir()
     file = tmp_path / "team" / "one.py"
-    with Watch([tmp_path]) as watch:
+    with closing(Watch([tmp_path])) as watch:
         watch.renew()
         assert hears_after(watch, lambda: file.write_text("x = 1\n"))
         two, new = file.with_name("two.py"), tmp_path / "new"
@@ -55,7 +56,7 @@ def test_files_that_come_change_and_go_are_heard_of(tmp_path: Path) -> None:
 
 def test_a_folder_that_comes_later_or_is_replaced_is_watched_too(tmp_path: Path) -> None:
     folder = tmp_path / "dags"
-    with Watch([folder]) as watch:
+    with closing(Watch([folder])) as watch:
         watch.renew()
         folder.mkdir()
         watch.renew()

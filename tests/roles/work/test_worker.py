@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flow.process.pin import Pin
-from flow.roles.work import worker as module
+from flow.roles.work import jobs, slots
 from flow.roles.work.held import HeldTry, try_job
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
@@ -37,8 +37,8 @@ def worker(world: World, tmp_path: Path) -> Iterator[Worker]:
 
 
 @contextmanager
-def one_slot(world: World, tmp_path: Path) -> Iterator[Worker]:
-    """A registered worker with one slot."""
+def one_slot(world: World, tmp_path: Path, most_slots: int | None = None) -> Iterator[Worker]:
+    """A registered worker with one slot, or up to so many."""
     made = Worker(
         Settings(
             dsn=world.dsn,
@@ -48,6 +48,7 @@ def one_slot(world: World, tmp_path: Path) -> Iterator[Worker]:
             logs=tmp_path / "logs",
             key_file=tmp_path / "key",
             slots=1,
+            most_slots=most_slots,
         )
     )
     try:
@@ -138,14 +139,27 @@ with DAG("d", schedule="@daily"):
 
 
 @pytest.fixture
-def lingering(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
-    """A worker with one slot and two queued tasks; a process that has finished stands still."""
+def most_slots() -> int | None:
+    """For a worker that has one slot and no more."""
+    return None
+
+
+@pytest.fixture
+def lingering(
+    world: World, tmp_path: Path, most_slots: int | None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Worker]:
+    """A worker with one slot and two queued tasks; a process that has finished stands still.
+
+    It looks at its host whenever it beats, and finds that all of it is used.
+    """
+    monkeypatch.setattr(slots, "PAUSE", 0.0)
+    monkeypatch.setattr(slots, "look", lambda: slots.Host(idle_cpu=0.0, free_memory=0.0))
     monkeypatch.setenv("FLOW_FAULTS", "child.finished.after_send=stop")
     world.add(spec("d", task("a"), task("b")))
     file = tmp_path / "two.py"
     file.write_text(TWO)
     world.conn.execute("update dag set file = %s", (str(file),))
-    with one_slot(world, tmp_path) as made:
+    with one_slot(world, tmp_path, most_slots) as made:
         world.scheduler().run_once()
         yield made
 
@@ -164,7 +178,7 @@ def turn(world: World, worker: Worker) -> list[str]:
 def test_a_success_is_stored_at_once_and_its_process_holds_the_slot_until_it_is_dead(
     world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "EXIT_PATIENCE", 3600.0)
+    monkeypatch.setattr(jobs, "EXIT_PATIENCE", 3600.0)
     wait_until(lambda: "success" in turn(world, lingering), "the first end")
     for _ in range(3):
         assert turn(world, lingering) == ["success", "queued"]
@@ -173,10 +187,25 @@ def test_a_success_is_stored_at_once_and_its_process_holds_the_slot_until_it_is_
     world.check()
 
 
+@pytest.mark.parametrize("most_slots", [2])
+def test_a_host_with_room_to_spare_gives_another_slot_at_a_heartbeat(
+    world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "EXIT_PATIENCE", 3600.0)
+    wait_until(lambda: turn(world, lingering) == ["success", "queued"], "the first end")
+    assert lingering.describe().startswith("working: 1 of 1 slots (1 to 2) in use")
+    monkeypatch.setattr(slots, "look", lambda: slots.Host(idle_cpu=1.0, free_memory=1.0))
+    lingering.look_for_stale()
+    wait_until(lambda: turn(world, lingering) == ["success"] * 2, "the end in the second slot")
+    assert world.conn.execute("select slots from process where role = 'work'").fetchall() == [(2,)]
+    assert lingering.describe().startswith("working: 2 of 2 slots (1 to 2) in use")
+    world.check()
+
+
 def test_a_process_that_does_not_leave_as_it_said_is_killed(
     world: World, lingering: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "EXIT_PATIENCE", 0.0)
+    monkeypatch.setattr(jobs, "EXIT_PATIENCE", 0.0)
     wait_until(lambda: turn(world, lingering) == ["success"] * 2, "both ends")
     wait_until(lambda: turn(world, lingering) and lingering.has_room, "the second death")
     world.check()

@@ -97,6 +97,7 @@ BASH: list[tuple[dict[str, Any], Any]] = [
     ({"bash_command": "exit 99", "skip_on_exit_code": None}, CommandFailed(99)),
     ({"bash_command": "exit 3"}, CommandFailed(3)),
     ({"bash_command": "kill -KILL $$"}, TaskException("bash was ended by signal SIGKILL")),
+    ({"bash_command": "kill -40 $$"}, TaskException("bash was ended by signal 40")),
     (
         {"bash_command": "pwd", "cwd": "/nowhere"},
         TaskException("cwd '/nowhere' is not a folder on this host"),

@@ -51,7 +51,10 @@ def test_only_success_and_skipped_let_the_next_go(state: T):
 
 def test_a_failure_is_told_in_words():
     reason = past_gate(ASKS, past(RunState.FAILED, a=T.FAILED))
-    assert reason.text() == "the previous run failed: a of before is failed"
+    assert reason.text() == (
+        "the previous run failed: a of before is failed; it goes on after "
+        "flow clear d before --only-failed, or flow tasks mark d before a success"
+    )
 
 
 def test_without_a_previous_run_or_instance_it_goes():

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from flow.graph import DagSpec, decode, encode, spec_hash
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.graph.spec import TaskSpec
 from flow.ops.checking import RULES, Finding, across, faults, habits, stability, top_level
 from flow.ops.checking.evidence import Evidence, Import, Known
 from flow.ops.checking.ignores import ignores, unknown
 from flow.ops.checking.rules import finding
 from flow.process.messages import Deed, ImportTime, Parsed
-from flow.process.verdict import ImportedDag, ImportFailure
 from flow.timetables import CronInterval, CronTrigger
 
 FILE = "/dags/sales.py"

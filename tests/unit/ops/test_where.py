@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from flow.errors import UsageError
-from flow.ops.where import fields_of, parse
+from flow.ops.where import Words, fields_of, parse
 
 NOW = datetime(2026, 10, 9, 12, tzinfo=UTC)
 
@@ -118,6 +118,34 @@ def test_what_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         fits(text)
     assert message in caught.value.message
+
+
+WORDS: Words = {"state": ("queued", "failed"), "task.state": ("failed", "skipped")}
+
+
+@pytest.mark.parametrize("text", ["state=queued,failed", "state!=queued", "state~fail*,*ed"])
+def test_a_field_of_few_words_is_asked_for_one_of_them(text: str) -> None:
+    assert parse(text, fields_of(Row, UTC, NOW, WORDS))(ROW._asdict())
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "more"),
+    [
+        ("state=bogus", "bogus", ""),
+        ("dag~sales* and not (state!=failed,faild)", "faild", ""),
+        ("state~succ*", "succ*", ""),
+        ("state=null", "null", ""),
+        ('state="failed,queued"', "failed,queued", ""),
+        ("state=skipped", "skipped", "; task.state may be skipped"),
+    ],
+)
+def test_another_word_is_refused_with_those_that_there_are(
+    text: str, value: str, more: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text, fields_of(Row, UTC, NOW, WORDS))
+    assert caught.value.message == f"state is never {value!r}"
+    assert caught.value.hint == f"it is one of queued, failed{more}"
 
 
 def test_an_unknown_field_names_the_nearest() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from flow.graph import DagSpec, TaskSpec, encode, spec_hash
+from flow.graph.imported import ImportFailure
 from flow.process.events import JobEnded
 from flow.process.last_words import LastWords
 from flow.process.messages import Evaluated, Parsed
 from flow.process.verdict import Limits
 from flow.roles.parse.imports import Imported
 from flow.roles.parse.verdict import judge
-from flow.store.dag_files import Failure
 from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS
 
@@ -92,7 +92,7 @@ def test_a_timetable_of_which_nothing_was_said_and_one_that_brings_its_own_rows(
     assert "did not say" in str(evaluation().error)
     spec = DagSpec(dag_id="own", timetable=Custom("W", rows=(Row(*row(DAY)),)))
     failure = judge(reported(encode(spec)), LIMITS)
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, ImportFailure)
 
 
 @pytest.mark.parametrize(
@@ -116,18 +116,18 @@ def test_a_timetable_of_which_nothing_was_said_and_one_that_brings_its_own_rows(
 )
 def test_what_fails_a_check_is_an_error(specs: tuple[bytes, ...], word: str) -> None:
     failure = judge(reported(*specs), LIMITS)
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, ImportFailure)
     assert word in failure.error
 
 
 def test_lines_and_specs_must_match() -> None:
-    assert isinstance(judge(reported(encode(GOOD), lines=()), LIMITS), Failure)
+    assert isinstance(judge(reported(encode(GOOD), lines=()), LIMITS), ImportFailure)
 
 
 def test_an_error_of_any_size_and_line_is_kept_in_bounds() -> None:
     said = reported(error="a\nb" * 10_000, error_line=2**40, traceback="x" * 10**6 + "end")
     failure = judge(said, LIMITS)
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, ImportFailure)
     assert "\n" not in failure.error
     assert len(failure.error) <= 2_000
     assert failure.line is None
@@ -148,5 +148,5 @@ def test_an_error_of_any_size_and_line_is_kept_in_bounds() -> None:
 )
 def test_a_death_is_told_in_words(ended: Imported, words: str) -> None:
     failure = judge(ended, LIMITS)
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, ImportFailure)
     assert words in failure.error

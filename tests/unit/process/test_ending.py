@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from flow.decide import Ending
+from flow.decide.reason import Code
 from flow.process.ending import StopCause, ending, needs_callback
 from flow.process.events import JobEnded
 from flow.process.memory import Shortage
@@ -97,9 +98,11 @@ class TestOtherCodeThanThePinned:
         found = judge(self.MISMATCH, Try(max_tries=max_tries, losses=MAX_LOSSES))
         assert (found.state, found.try_state) == (state, TryState.FAILED)
         assert (found.again, found.reason) == (False, "code_mismatch: x")
+        assert found.code is Code.CODE_MISMATCH
 
     def test_a_failure_that_only_says_so_is_a_failure(self) -> None:
-        assert judge(said("failed", reason="code_mismatch: x")).state is TaskState.FAILED
+        found = judge(said("failed", reason="code_mismatch: x"))
+        assert (found.state, found.code) == (TaskState.FAILED, None)
 
 
 def test_a_failure_is_retried_unless_it_says_that_it_must_not_be() -> None:
@@ -136,6 +139,7 @@ def test_a_silent_death_is_a_failure_that_names_its_cause(ended: JobEnded, reaso
     found = judge(ended)
     assert found.state is TaskState.FAILED
     assert reason in (found.reason or "")
+    assert found.code == (Code.OUT_OF_MEMORY if reason.startswith("out_of_memory") else None)
 
 
 def test_time_that_ran_out_is_a_failure_even_if_the_task_complained_on_its_way_out() -> None:
@@ -143,6 +147,7 @@ def test_time_that_ran_out_is_a_failure_even_if_the_task_complained_on_its_way_o
         found = judge(ended, cause=StopCause.TIMEOUT)
         assert found.state is TaskState.FAILED
         assert (found.reason or "").startswith("execution_timeout")
+        assert found.code is Code.TIMEOUT
     assert judge(said("success"), cause=StopCause.TIMEOUT).state is TaskState.SUCCESS
 
 

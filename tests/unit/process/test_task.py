@@ -328,8 +328,9 @@ def test_hooks_run_around_execute(tmp_path: Path) -> None:
 class TestCodeThatIsNotThere:
     def test_file(self, tmp_path: Path) -> None:
         job = task_job(tmp_path / "gone.py")
-        reason = run(run_task, job, Path(job.log)).outcome.reason or ""
-        assert reason.startswith("code_missing: file ")
+        outcome = run(run_task, job, Path(job.log)).outcome
+        assert outcome.missing
+        assert (outcome.reason or "").startswith("code_missing: file ")
 
     def test_dag_and_task(self, tmp_path: Path) -> None:
         reason = try_task(tmp_path, function("pass"), task_id="gone").outcome.reason or ""

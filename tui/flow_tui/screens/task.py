@@ -135,8 +135,8 @@ class TaskScreen(View):
 
     async def _load_xcoms(self) -> None:
         dag_id, run_id, reference = self._names
-        found = await self.read(lambda at: xcoms.list_(at, dag_id, run_id, reference))
-        self.query_one("#pane-xcom", Table).show(found)
+        page = await self.read(lambda at: xcoms.page(at, dag_id, run_id, reference))
+        self.query_one("#pane-xcom", Table).show(page.rows)
 
     async def _load_events(self) -> None:
         dag_id, run_id, _ = self._names

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from flow.enumeration import few
+from flow.graph.imported import ImportedDag
 from flow.graph.spec import DEFAULT_POOL, DEFAULT_QUEUE, TaskSpec
 from flow.ops.checking import rules
 from flow.ops.checking.evidence import Evidence, Known
 from flow.ops.checking.findings import Finding
 from flow.ops.checking.rules import finding
 from flow.ops.suggest import did_you_mean
-from flow.process.verdict import ImportedDag
 
 _SHOWN: Final = 3
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.ops.slow_imports import Cost
 from flow.process.messages import Deed, ImportTime, Parsed
-from flow.process.verdict import ImportedDag, ImportFailure, Limits, judge
+from flow.process.verdict import Limits, judge
 from flow.roles.parse.imports import Imported
 from flow.roles.parse.verdict import modules
 

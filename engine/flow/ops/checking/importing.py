@@ -8,6 +8,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import Final
 
 from flow.ops.checking.targets import Target
@@ -56,8 +57,8 @@ class Importing:
         slots = len(os.sched_getaffinity(0))
         with (
             Interrupts() as interrupts,
-            Imports(
-                uuid.uuid4().hex, self._limits, timezone=self._timezone, observe=True
+            closing(
+                Imports(uuid.uuid4().hex, self._limits, timezone=self._timezone, observe=True)
             ) as imports,
             selectors.DefaultSelector() as selector,
         ):

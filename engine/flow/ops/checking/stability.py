@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from flow.enumeration import few
 from flow.graph import DagSpec
 from flow.graph.compare import FieldChange, compare
+from flow.graph.imported import ImportedDag
 from flow.ops.checking import rules, source
 from flow.ops.checking.evidence import Evidence
 from flow.ops.checking.findings import Finding
 from flow.ops.checking.rules import finding
-from flow.process.verdict import ImportedDag
 
 _DATES: Final = frozenset({"start_date", "end_date"})
 _CLOCKS: Final = frozenset({"now", "today", "utcnow", "days_ago", "yesterday", "tomorrow"})

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from flow.errors import FlowError, NotFound, UsageError
 from flow.graph import DagSpec
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.graph.plan import with_rows
 from flow.logs.text import readable
 from flow.ops.rehearsal.memory import Memory
@@ -19,7 +20,7 @@ from flow.ops.suggest import did_you_mean
 from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.jobs import ParseJob
 from flow.process.messages import Parsed
-from flow.process.verdict import ImportedDag, ImportFailure, Limits, judge
+from flow.process.verdict import Limits, judge
 
 
 class Source(NamedTuple):

@@ -7,8 +7,7 @@ import selectors
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from flow.process.environment import TaskUser
 from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
@@ -189,17 +188,6 @@ class Imports:
         self._running.clear()
         self._selector.close()
         self._scratch.remove()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _end(self, job_id: int, ended: JobEnded | None) -> Imported:
         one = self._running.pop(job_id)

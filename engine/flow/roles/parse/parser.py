@@ -7,21 +7,21 @@ import os
 import random
 import selectors
 import time
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from typing import Final
 
+from flow.graph.imported import ImportFailure
 from flow.process.events import ChildMessage
 from flow.process.messages import GetVariable
 from flow.roles import stored
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import answer
-from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.folders import Scan
 from flow.roles.parse.imports import Imported, Imports
 from flow.roles.parse.leases import AHEAD, Leases
-from flow.roles.parse.plan import Attempt, Plan, Sight, State
+from flow.roles.parse.memory import Memory
+from flow.roles.parse.plan import Plan, Sight, State
 from flow.roles.parse.queue import SLOW, Queue, Waiting
 from flow.roles.parse.reach import Reach
 from flow.roles.parse.settings import Settings
@@ -30,7 +30,7 @@ from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
 from flow.store import dag_files, dag_intervals
 from flow.store.connect import Conn, transaction
-from flow.store.dag_files import Failure, KnownFile, ParsedFile
+from flow.store.dag_files import KnownFile, ParsedFile
 
 log = logging.getLogger(__name__)
 
@@ -40,32 +40,12 @@ _REST: Final = 4.0
 """Between two sweeps at least so many times the CPU of the last one, whatever changes."""
 _MANY: Final = 500
 """Changes in one moment after which a sweep costs less than a look at each."""
-_MOST_CHANGES: Final = 5
-"""Imports in a row of a file that changes meanwhile, before what it defines is stored anyway."""
 _RESTLESS: Final = (
     "this file, or a module that it imports, changes whenever it is imported: what is stored may "
     "be of an older state, and it is imported anew every parse.interval"
 )
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
-
-
-@dataclass(slots=True)
-class Memory:
-    """What outlives a lost connection: what this process knows of the files."""
-
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
-    attempts: dict[str, Attempt] = field(default_factory=dict)
-    before: set[str] | None = None
-    """Files that the sweep before saw, or saw before it could not look, and those come since."""
-    unreadable: dict[str, str] = field(default_factory=dict)
-    """Folders that the sweep before could not read, and why."""
-    changes: dict[str, int] = field(default_factory=dict)
-    """How often in a row a file has changed while it was imported."""
-
-    def is_restless(self, path: str) -> bool:
-        """Whether a file changes whenever it is imported: it would be imported without end."""
-        return self.changes.get(path, 0) >= _MOST_CHANGES
 
 
 class Parser:
@@ -147,7 +127,7 @@ class Parser:
         files, complete = self._reach.of(paths, self._seen)
         if files:
             known = dag_files.some(self._conn, sorted(files))
-            self._add(plan.plan(self._sight(self._modules(files, known), known)))
+            self._add(plan.plan(self._sight(self._memory.modules(files, known), known)))
             before |= files
         if not complete:
             self.sweep_soon()
@@ -228,9 +208,8 @@ class Parser:
     def _look(self, known: Mapping[str, KnownFile]) -> Sight:
         """Read what the plan is made of, of all files."""
         memory, seen = self._memory, self._seen
-        memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
-        memory.changes = {k: n for k, n in memory.changes.items() if n and k in seen.files}
-        modules = self._modules(seen.files, known)
+        memory.keep(seen.files)
+        modules = memory.modules(seen.files, known)
         self._reach.renew(modules)
         missing = [path for path in known if path not in seen.files and self._is_missing(path)]
         sight = self._sight(modules, known, missing)
@@ -238,11 +217,6 @@ class Parser:
         read = {key for state in sight.states.values() for key in state.variables}
         self._variables.keep(read | self._imports.reading())
         return sight
-
-    def _modules(
-        self, paths: Iterable[str], known: Mapping[str, KnownFile]
-    ) -> dict[str, Mapping[str, str]]:
-        return {path: plan.modules(path, self._memory.attempts, known) for path in paths}
 
     def _sight(
         self,
@@ -266,7 +240,8 @@ class Parser:
 
     def _add(self, planned: Plan) -> None:
         """Let what is planned to be parsed wait for it."""
-        changed = [Waiting(path, own=self._is_own(path)) for path in planned.changed]
+        memory, swept_at = self._memory, self._swept_at
+        changed = [Waiting(path, own=memory.is_own(path, swept_at)) for path in planned.changed]
         # Several processors start in different places, and so seldom want the same file.
         random.shuffle(changed)
         self._queue.add(changed)
@@ -275,12 +250,6 @@ class Parser:
     def _state(self, path: str, modules: Mapping[str, str], keys: Collection[str]) -> State:
         stamps = self._variables.stamps(keys) if keys else {}
         return State(self._memory.fingerprints.code(path, modules), stamps)
-
-    def _is_own(self, path: str) -> bool:
-        """Whether a file that is to be parsed is new or has changed itself since the last sweep."""
-        memory = self._memory
-        new = memory.before is not None and path not in memory.before
-        return new or memory.fingerprints.changed_since([path], self._swept_at)
 
     def _warn_unreadable(self) -> None:
         unreadable = self._seen.unreadable
@@ -323,7 +292,7 @@ class Parser:
         state = self._state(path, row.modules, row.variables)
         if state != plan.state_of(row):
             return False
-        self._memory.attempts[path] = Attempt(state, row.modules, time.monotonic())
+        self._memory.note(path, state, row.modules)
         return True
 
     def _settle(self, imported: Imported) -> None:
@@ -339,7 +308,9 @@ class Parser:
         root = self._seen.files.get(imported.path, "")
         modules = verdict.modules(verdict.said(imported), root)
         code_hash = self._memory.fingerprints.code(imported.path, modules)
-        if self._changes(imported, modules) and not self._memory.is_restless(imported.path):
+        changed = self._has_changed(imported, modules)
+        self._memory.note_import(imported.path, changed=changed)
+        if changed and not self._memory.is_restless(imported.path):
             # Which of both states was imported?
             self._leases.give_back([imported.path])
             if os.path.isfile(imported.path):  # noqa: PTH113 - as elsewhere for paths of files
@@ -352,20 +323,17 @@ class Parser:
             file = file._replace(warnings=[_RESTLESS, *file.warnings])
         self._storing.add(file, verdict.judge(imported, self._settings.limits))
 
-    def _changes(self, imported: Imported, modules: Mapping[str, str]) -> bool:
-        """Whether a file, or a module of its, has changed while it was imported; counts how often
-        in a row."""
-        memory, path = self._memory, imported.path
-        changed = memory.fingerprints.changed_since([path, *modules.values()], imported.started)
-        changed = changed or memory.fingerprints.differ(verdict.signatures(imported, modules))
-        memory.changes[path] = memory.changes.get(path, 0) + 1 if changed else 0
-        return changed
+    def _has_changed(self, imported: Imported, modules: Mapping[str, str]) -> bool:
+        """Whether a file, or a module of its, has changed while it was imported."""
+        fingerprints, paths = self._memory.fingerprints, [imported.path, *modules.values()]
+        changed = fingerprints.changed_since(paths, imported.started)
+        return changed or fingerprints.differ(verdict.signatures(imported, modules))
 
     def _store(self) -> None:
         """Store what imports have found since the last time."""
         settled = self._storing.store()
         for found in settled.stored:
-            self._remember(found.file, failed=isinstance(found.result, Failure))
+            self._remember(found.file, failed=isinstance(found.result, ImportFailure))
         for path in settled.taken_over:
             log.warning("%s: another DAG processor has taken it over", path)
             self._memory.attempts.pop(path, None)
@@ -376,11 +344,7 @@ class Parser:
     def _remember(self, file: ParsedFile, *, failed: bool) -> None:
         self._reach.note(file.path, file.modules)
         state = State(file.code_hash, file.variables)
-        before = self._memory.attempts.get(file.path)
-        failures = before.failures if before is not None and before.state == state else 0
-        self._memory.attempts[file.path] = Attempt(
-            state, file.modules, time.monotonic(), failures + 1 if failed else 0
-        )
+        self._memory.note(file.path, state, file.modules, failed=failed)
 
     def _requeue_freed(self) -> None:
         """Parse files that were refused an id which has just become free."""
@@ -394,7 +358,7 @@ class Parser:
         self._queue.add(Waiting(path, again=True) for path in low & self._seen.files.keys())
 
     def _refuse_illegible(self, known: dict[str, KnownFile]) -> None:
-        failure = Failure("the name of this file is not UTF-8 text: rename it")
+        failure = ImportFailure("the name of this file is not UTF-8 text: rename it")
         for path in self._seen.illegible:
             if path not in known:
                 self._storing.refuse(path, failure)

@@ -6,12 +6,14 @@ import logging
 import os
 import selectors
 import socket
+from contextlib import closing
 from typing import Final
 
 from flow.roles.hearing import Hearing
 from flow.roles.loop import Stop, keep_going, patience, wait
 from flow.roles.parse.imports import Imports
-from flow.roles.parse.parser import Memory, Parser
+from flow.roles.parse.memory import Memory
+from flow.roles.parse.parser import Parser
 from flow.roles.parse.settings import Settings
 from flow.roles.parse.succession import succeed
 from flow.roles.parse.watch import Watch
@@ -46,8 +48,8 @@ def serve(
             if not registration.registered:
                 succeed(conn)
             marker = f"{_NAME}-{socket.gethostname()}-{os.getpid()}"
-            with Imports(
-                marker, settings.limits, settings.user, settings.keep, settings.timezone
+            with closing(
+                Imports(marker, settings.limits, settings.user, settings.keep, settings.timezone)
             ) as imports:
                 registration.keep(conn)
                 parser = Parser(settings, conn, imports, memory, registration)
@@ -61,7 +63,7 @@ def serve(
 
 
 def _serve(parser: Parser, settings: Settings, stop: Stop, manager: ServiceManager) -> None:
-    with Watch(settings.folders) as watch, selectors.DefaultSelector() as selector:
+    with closing(Watch(settings.folders)) as watch, selectors.DefaultSelector() as selector:
         for source in (watch, stop, parser):
             selector.register(source, selectors.EVENT_READ)
         hearing = Hearing(settings.listen_dsn, (PARSE,), selector)

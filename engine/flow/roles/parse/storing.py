@@ -13,10 +13,11 @@ from typing import Final, NamedTuple
 
 import psycopg
 
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.store import dag_files, dags
 from flow.store.connect import Conn, transaction
-from flow.store.dag_files import Failure, ParsedFile
-from flow.store.dags import Definition, Stored
+from flow.store.dag_files import ParsedFile
+from flow.store.dags import Stored
 from flow.store.notify import WAKE, Notifier
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class Found(NamedTuple):
     """A file, and what its import has found."""
 
     file: ParsedFile
-    result: Failure | list[Definition]
+    result: ImportFailure | list[ImportedDag]
 
 
 class Settled(NamedTuple):
@@ -65,7 +66,7 @@ class Storing:
         self._store_at = 0.0
         self._notifier = Notifier(_COALESCE)
 
-    def add(self, file: ParsedFile, result: Failure | list[Definition]) -> None:
+    def add(self, file: ParsedFile, result: ImportFailure | list[ImportedDag]) -> None:
         """Let `store` write what an import has found, together with that of others."""
         if not self._waiting:
             self._store_at = time.monotonic() + _LONGEST_WAIT
@@ -96,7 +97,7 @@ class Storing:
             [path for one in settled for path in one.taken_over],
         )
 
-    def refuse(self, path: str, failure: Failure) -> None:
+    def refuse(self, path: str, failure: ImportFailure) -> None:
         """Store why a file is not imported at all."""
         with transaction(self._conn, "parse.refuse"):
             dag_files.put(self._conn, ParsedFile(path, code_hash=""), failure)
@@ -120,7 +121,7 @@ class Storing:
 
     def _store_unfit(self, file: ParsedFile, error: Exception) -> Settled:
         reason = " ".join(str(error).split())
-        failure = Failure(f"a DAG of this file cannot be stored: {reason}")
+        failure = ImportFailure(f"a DAG of this file cannot be stored: {reason}")
         found = [Found(file, failure)]
         with transaction(self._conn, "parse.fail"):
             written = self._write(found)
@@ -154,7 +155,7 @@ class Storing:
 
 def _announce(found: Found, stored: Stored) -> None:
     path = found.file.path
-    if isinstance(found.result, Failure):
+    if isinstance(found.result, ImportFailure):
         if stored.written:
             log.warning("%s: %s", path, found.result.error)
         return

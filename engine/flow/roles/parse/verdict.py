@@ -1,4 +1,4 @@
-"""What an import that has ended says about its file, in the words of the store."""
+"""What an import that has ended says about its file."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from flow.graph.imported import ImportedDag, ImportFailure
 from flow.process import verdict
 from flow.process.messages import Parsed
 from flow.process.pin import inside
 from flow.process.plain_file import Signature
-from flow.process.verdict import ImportFailure, Limits
+from flow.process.verdict import Limits
 from flow.roles.parse.imports import Imported
-from flow.store.dag_files import Failure, ParsedFile
-from flow.store.dags import Definition
+from flow.store.dag_files import ParsedFile
 
 _MOST_IMPORTS: Final = 10
 _MOST_MODULES: Final = 10_000
@@ -22,14 +22,11 @@ _MOST_MODULES: Final = 10_000
 _LONGEST_NAME: Final = 250
 
 
-def judge(imported: Imported, limits: Limits) -> Failure | list[Definition]:
+def judge(imported: Imported, limits: Limits) -> ImportFailure | list[ImportedDag]:
     """The DAGs that the file defines, or why it cannot be imported."""
-    found = verdict.judge(
+    return verdict.judge(
         imported.ended, overdue=imported.overdue, limits=limits, last=imported.last
     )
-    if isinstance(found, ImportFailure):
-        return Failure(*found)
-    return [Definition(*one) for one in found]
 
 
 def file(imported: Imported, root: str, modules: Mapping[str, str], code_hash: str) -> ParsedFile:

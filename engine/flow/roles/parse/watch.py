@@ -11,8 +11,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import watchfiles
 
@@ -75,17 +74,6 @@ class Watch:
         """Watch no more. May be called twice."""
         self._end()
         self._bell.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _end(self) -> None:
         if self._thread is not None and self._stop is not None:

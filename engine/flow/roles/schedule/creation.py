@@ -14,9 +14,10 @@ from flow.decide import RunFacts, Shares, View, decide
 from flow.graph import DagSpec, Graph
 from flow.graph.plan import plan
 from flow.roles.schedule.backfilling import advance
+from flow.roles.schedule.decided import DecidedRun
 from flow.roles.schedule.failing import pause_failing
 from flow.roles.schedule.graphs import Graphs
-from flow.roles.schedule.write import DecidedRun, Written, write
+from flow.roles.schedule.write import Written, write
 from flow.states import RunState, RunType
 from flow.store import (
     dag_intervals,
@@ -56,6 +57,15 @@ class _Fresh(NamedTuple):
     alone: bool = False
 
 
+class _Step(NamedTuple):
+    """What is done about one due DAG: where its schedule stands then, and the run it gets."""
+
+    position: Position
+    run: NewRun | None = None
+    waits: bool = False
+    """Runs that are queued already go first: the DAG is woken to start them."""
+
+
 def create_due(conn: Conn, heads: Graphs, shares: Shares, notifier: Notifier) -> Written:
     """Create the runs that are due, one per DAG."""
     opening = (gates.READ, schedule.take_due(BATCH))
@@ -86,32 +96,13 @@ def _create(
     paused = pause_failing(conn, (found[dag.spec_hash].spec for dag in due))
     due = [dag for dag in due if dag.dag_id not in paused]
     specs = dag_intervals.complete(conn, {d.dag_id: found[d.spec_hash].spec for d in due})
-    new: list[NewRun] = []
-    waiting: list[tuple[str, str]] = []
-    positions: list[Position] = []
-    for dag in due:
-        spec = specs[dag.dag_id]
-        active = counts.get(dag.dag_id, Active())
-        planned = plan(spec, dag.cursor, state.now)
-        if planned is None or planned.due_at > state.now:
-            positions.append(position(dag.dag_id, dag.cursor, planned))
-            continue
-        # One that waits for others cannot be due before the run that is made now has ended.
-        following = None if planned.alone else plan(spec, planned.next_cursor, state.now)
-        backlog = planned.alone or (following is not None and following.due_at <= state.now)
-        if backlog and active.unfinished >= dag.max_active_runs:
-            # The past waits for room: the DAG is woken when one of its runs ends.
-            positions.append(Position(dag.dag_id, dag.cursor, None, None, None))
-            continue
-        # A run that is queued already goes first.
-        first = active.running == active.unfinished
-        new.append(_new_run(dag, planned, room=first and active.running < dag.max_active_runs))
-        if not first:
-            waiting.append(("dag", dag.dag_id))
-        positions.append(position(dag.dag_id, planned.next_cursor, following))
+    steps = [
+        _step(dag, specs[dag.dag_id], counts.get(dag.dag_id, Active()), state.now) for dag in due
+    ]
+    new = [step.run for step in steps if step.run is not None]
     created = runs.create(conn, new)
-    schedule.move(conn, positions)
-    wakeups.wake_named(conn, waiting)
+    schedule.move(conn, [step.position for step in steps])
+    wakeups.wake_named(conn, [("dag", step.position.dag_id) for step in steps if step.waits])
     by_id = {dag.dag_id: found[dag.spec_hash] for dag in due}
     started = [
         _Fresh(
@@ -127,6 +118,23 @@ def _create(
     ]
     _wake_later(conn, started, counts)
     return _begin(conn, started, state, shares, created=True)
+
+
+def _step(dag: DueDag, spec: DagSpec, active: Active, now: datetime) -> _Step:
+    """What is done about a DAG that is due."""
+    planned = plan(spec, dag.cursor, now)
+    if planned is None or planned.due_at > now:
+        return _Step(position(dag.dag_id, dag.cursor, planned))
+    # One that waits for others cannot be due before the run that is made now has ended.
+    following = None if planned.alone else plan(spec, planned.next_cursor, now)
+    backlog = planned.alone or (following is not None and following.due_at <= now)
+    if backlog and active.unfinished >= dag.max_active_runs:
+        # The past waits for room: the DAG is woken when one of its runs ends.
+        return _Step(Position(dag.dag_id, dag.cursor, None, None, None))
+    # A run that is queued already goes first.
+    first = active.running == active.unfinished
+    run = _new_run(dag, planned, room=first and active.running < dag.max_active_runs)
+    return _Step(position(dag.dag_id, planned.next_cursor, following), run, waits=not first)
 
 
 def _new_run(dag: DueDag, planned: Planned, *, room: bool) -> NewRun:

@@ -10,8 +10,9 @@ from typing import Final
 
 from flow.decide import Decision, RunFacts, Shares, TaskFacts, View, decide
 from flow.graph import Graph
+from flow.roles.schedule.decided import DecidedRun
 from flow.roles.schedule.graphs import Graphs
-from flow.roles.schedule.write import DecidedRun, Written, write
+from flow.roles.schedule.write import Written, write
 from flow.states import TaskState
 from flow.store import gates, holding, runs, tasks, upcoming, wakeups
 from flow.store.connect import Conn, transaction

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from flow.decide import Candidate, Decision, Room, Shares, TaskChange, View, admit
-from flow.graph import Graph, TaskSpec
-from flow.graph.index import limits_itself, prioritised
-from flow.states import FINISHED, OCCUPYING, WAITING, RunState, TaskState
+from flow.decide import Candidate, Room, Shares, TaskChange, admit
+from flow.graph import TaskSpec
+from flow.graph.index import limits_itself
+from flow.roles.schedule.decided import DecidedRun
+from flow.states import OCCUPYING, WAITING, RunState, TaskState
 from flow.store import callbacks, candidates, gates, past, runs, tasks, wakeups
 from flow.store.connect import Conn
 from flow.store.gates import Gates
@@ -18,67 +19,6 @@ from flow.store.places import Waiting
 from flow.store.runs import EndedRun
 from flow.store.tasks import MovedTask, NewTask, StoppedTask
 from flow.store.upcoming import NOW, Upcoming
-
-
-@dataclass(slots=True)
-class DecidedRun:
-    """One run with what was decided about it. Its row is locked by this transaction."""
-
-    run_key: int
-    dag_id: str
-    graph: Graph
-    view: View
-    decision: Decision
-    changed: Collection[str] | None
-    """What the decision was about; None: anything."""
-    paused: bool = False
-    chained: bool = False
-    past_key: int | None = None
-    """The previous run that it has waited for so far."""
-    backfill: bool = False
-    priority: int = 0
-    """Added to that of its tasks."""
-    limited: bool = False
-    """Its DAG has a limit over all its runs."""
-    alone: bool = False
-    """Its DAG has no other unfinished run."""
-    held: Collection[str] = ()
-    """Its tasks that somebody keeps from starting."""
-
-    @property
-    def limited_dag(self) -> bool:
-        """Whether the DAG has a limit over all its runs: now, or in the version of this run."""
-        return self.limited or self.graph.spec.concurrency is not None
-
-    def spec(self, task_id: str) -> TaskSpec:
-        """What is written of a task."""
-        return prioritised(self.graph.tasks[task_id], self.priority)
-
-    @property
-    def limit(self) -> int | None:
-        """The run's own limit of active tasks, where it can bind."""
-        limit = self.graph.spec.max_active_tasks
-        return limit if limit < len(self.graph.tasks) else None
-
-    @property
-    def waits_for(self) -> int | None:
-        """The previous run that it waits for now. What is not in view may wait still."""
-        before = self.view.past
-        if self.decision.closed and before is not None:
-            return before.run_key
-        return None if self.view.complete else self.past_key
-
-    @property
-    def heeded(self) -> list[str | None]:
-        """What the next run of the chain may be waiting for, of all that has ended; None: all."""
-        if not self.chained:
-            return []
-        if self.changed is None or self.decision.verdict is not None or not self.graph.asks_past:
-            return [None]
-        ended = {change.task_id for change in self.decision.changes if change.state in FINISHED}
-        return [
-            *sorted(self.graph.heeded_by(ended | (set(self.changed) & self.graph.tasks.keys())))
-        ]
 
 
 @dataclass(slots=True)
@@ -183,12 +123,22 @@ def _room(conn: Conn, decided: Sequence[DecidedRun], state: Gates) -> Room:
 
 def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
     """Turn one decision into rows; returns how many tasks it queues."""
-    queued = 0
     decided = {change.task_id for change in one.decision.changes}
     leftovers = [change for change in _leftovers(one) if change.task_id not in decided]
     changes = [*one.decision.changes, *leftovers]
     ready = [change for change in changes if change.state is TaskState.SCHEDULED]
     admitted = _admit_here(one, ready, room, rows.state)
+    queued = _collect_tasks(one, changes, admitted, rows)
+    _name_gatekeepers(one, [change for change in ready if change.task_id not in admitted], rows)
+    _collect_run(one, rows)
+    return queued
+
+
+def _collect_tasks(
+    one: DecidedRun, changes: Sequence[TaskChange], admitted: Collection[str], rows: _Rows
+) -> int:
+    """The rows of tasks: first ones, or moves of those there are. How many are queued."""
+    queued = 0
     for change in changes:
         target = TaskState.QUEUED if change.task_id in admitted else change.state
         if target is change.expected:
@@ -203,18 +153,34 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
                 rows.renewed.append((one.run_key, spec))
             rows.moved.append(
                 MovedTask(
-                    one.run_key, change.task_id, change.expected, target, change.reason, waiting
+                    one.run_key,
+                    change.task_id,
+                    change.expected,
+                    target,
+                    change.reason,
+                    waiting,
+                    change.code,
                 )
             )
         else:
-            rows.new.append(NewTask(one.run_key, one.dag_id, spec, target, change.reason, waiting))
-    for change in ready:
-        if change.task_id not in admitted:
-            rows.named |= _gatekeepers(one, change.task_id, rows.state)
-            if change.expected is not TaskState.SCHEDULED:
-                rows.named |= _awaited(one, change.task_id, rows.state)
+            rows.new.append(
+                NewTask(one.run_key, one.dag_id, spec, target, change.reason, waiting, change.code)
+            )
+    return queued
+
+
+def _name_gatekeepers(one: DecidedRun, kept: Sequence[TaskChange], rows: _Rows) -> None:
+    """Wake the limits that have to judge ready tasks, or may have room again."""
+    for change in kept:
+        rows.named |= _gatekeepers(one, change.task_id, rows.state)
+        if change.expected is not TaskState.SCHEDULED:
+            rows.named |= _awaited(one, change.task_id, rows.state)
     if one.view.tasks and (one.limited_dag or one.graph.limits_tasks):
         rows.named.add(("dag", one.dag_id))  # what changed may have freed a place in the DAG
+
+
+def _collect_run(one: DecidedRun, rows: _Rows) -> None:
+    """What becomes of the run itself, of what runs in it, and when it is looked at again."""
     rows.stopped += [
         StoppedTask(one.run_key, stop.task_id, stop.reason) for stop in one.decision.stops
     ]
@@ -231,7 +197,6 @@ def _collect(one: DecidedRun, room: Room, rows: _Rows) -> int:
         if one.decision.verdict is RunState.FAILED:
             rows.named.add(("dag", one.dag_id))  # it may have to be paused
         rows.callbacks += _run_callbacks(one)
-    return queued
 
 
 def _waiting(one: DecidedRun, spec: TaskSpec, target: TaskState, rows: _Rows) -> Waiting | None:

@@ -34,6 +34,8 @@ class Settings:
     code_wait: float = 60.0
     """How long a try waits for its pinned code."""
     slots: int = 8
+    most_slots: int | None = None
+    """How many there may be while the host can spare it; None: never more than `slots`."""
     queues: tuple[str, ...] = ("default",)
     executor: str = "local"
     heartbeat: float = 5.0
@@ -48,18 +50,23 @@ class Settings:
     task_user: TaskUser | None = None
 
     @property
+    def most(self) -> int:
+        """The largest number of slots there may be."""
+        return self.slots if self.most_slots is None else self.most_slots
+
+    @property
     def spare(self) -> int:
         """How many processes are forked ahead of their tries (`flow.process.stock`).
 
         What that spares is not more with more of them. With many slots it is memory: what the
         zygote writes to between two rows of forks, all those of one row share.
         """
-        return max(1, min(self.slots, 4 + self.slots // 100))
+        return max(1, min(self.most, 4 + self.most // 100))
 
     @property
     def results_limit(self) -> int:
         """Bytes of results that may wait on disk: those of two tries a slot, as large as can be."""
-        return 2 * max(1, self.slots) * (self.xcom_limit + _BESIDE_VALUE)
+        return 2 * max(1, self.most) * (self.xcom_limit + _BESIDE_VALUE)
 
     @property
     def lease(self) -> float | None:

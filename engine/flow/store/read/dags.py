@@ -32,12 +32,16 @@ class Dag(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which DAGs are meant. `tags`: with any of them; `failed`: their latest run failed."""
+    """Which DAGs are meant. `tags`: with any of them; `failed`: their latest run failed.
+
+    `gone`: those that no file defines any more, instead of those that one does.
+    """
 
     tags: Sequence[str] = ()
     owner: str | None = None
     paused: bool | None = None
     failed: bool = False
+    gone: bool = False
 
 
 ALL: Final = Filter()
@@ -125,7 +129,7 @@ _COLUMNS = """d.dag_id, d.paused, d.schedule, d.timezone,
 # costs one probe of index run_by_date for each of them.
 _MATCHING = """
 from dag d
-where d.present
+where d.present <> %(gone)s::bool
   and (%(tags)s::text[] is null or d.tags && %(tags)s::text[])
   and (%(owner)s::text is null or d.owner = %(owner)s)
   and (%(paused)s::bool is null or d.paused = %(paused)s)

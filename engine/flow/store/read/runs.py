@@ -38,6 +38,7 @@ class FoundRun(NamedTuple):
     run_key: int
     spec_hash: str
     reason: str | None
+    reason_code: str | None
     paused: bool
     archived: bool
     run_after: datetime
@@ -77,8 +78,8 @@ _COLUMNS = """r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_in
   r.note"""
 
 _ANY = f"""
-select r.run_key, v.spec_hash, r.reason, r.paused, r.archived, r.run_after, r.selected,
-  r.ignores_past, r.priority, {_COLUMNS}
+select r.run_key, v.spec_hash, r.reason, r.reason_code, r.paused, r.archived, r.run_after,
+  r.selected, r.ignores_past, r.priority, {_COLUMNS}
 from run r join dag_version v on v.dag_id = r.dag_id and v.number = r.version
 """
 _FOUND = f"{_ANY}where r.dag_id = %(dag_id)s"

@@ -19,6 +19,7 @@ class TaskNow(NamedTuple):
     map_path: list[int]
     state: str
     reason: str | None
+    reason_code: str | None
     due_at: datetime | None
     skips: list[str] | None
     held: bool
@@ -82,10 +83,10 @@ class OfDag(NamedTuple):
 
 # Rows of one run and the last try of each; primary key prefixes.
 _TASKS = """
-select t.task_id, t.map_path, t.state, t.reason, t.due_at, t.skips, t.held, t.try_number,
-  t.max_tries, t.pool, t.pool_slots, t.keeps_slot, t.queue, t.executor, t.priority, t.rank, t.turn,
-  t.run_limit, t.dag_limit, t.queued_at, t.started_at, t.ended_at, p.host || ':' || p.pid,
-  y.reason, y.exit_code, y.signal
+select t.task_id, t.map_path, t.state, t.reason, t.reason_code, t.due_at, t.skips, t.held,
+  t.try_number, t.max_tries, t.pool, t.pool_slots, t.keeps_slot, t.queue, t.executor, t.priority,
+  t.rank, t.turn, t.run_limit, t.dag_limit, t.queued_at, t.started_at, t.ended_at,
+  p.host || ':' || p.pid, y.reason, y.exit_code, y.signal
 from task t left join process p on p.process_id = t.worker
 left join try y on y.run_key = %(run_key)s and y.task_id = t.task_id and y.map_path = t.map_path
   and y.try_number = t.try_number

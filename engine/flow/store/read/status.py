@@ -8,18 +8,11 @@ from typing import NamedTuple
 from flow.store.connect import Conn
 
 
-class Role(NamedTuple):
-    """A process that has not ended, as far as the database knows."""
-
-    role: str
-    host: str
-    pid: int
-    started_at: datetime
-    heartbeat_age_s: float
-
-
 class Process(NamedTuple):
-    """A process that has not ended, with what it does. `used` slots have a running try in them."""
+    """A process that has not ended, as far as the database knows, with what it does.
+
+    `used` slots have a running try in them.
+    """
 
     role: str
     host: str
@@ -84,23 +77,13 @@ class GivenUp(NamedTuple):
     kind: str
 
 
-# Index process_alive.
-_ROLES = """
-select role, host, pid, started_at,
-  extract(epoch from clock_timestamp() - heartbeat_at)::float8
-from process where ended_at is null order by role, host, pid
-"""
-
-# Indexes process_alive and try_open, which holds only what is open.
+# Indexes process_alive, and for each process try_open, which holds only what is open.
 _PROCESSES = """
-select p.role, p.host, p.pid, p.version, p.started_at,
-  extract(epoch from clock_timestamp() - p.heartbeat_at)::float8, p.draining, p.executor, p.queues,
-  p.slots, coalesce(held.tries, 0)::int
-from process p left join (
-  select worker, count(*) as tries from try_hot
-  where ended_at is null and state = 'running' group by worker) as held
-  on held.worker = p.process_id
-where p.ended_at is null order by p.role, p.host, p.pid
+select role, host, pid, version, started_at,
+  extract(epoch from clock_timestamp() - heartbeat_at)::float8, draining, executor, queues, slots,
+  (select count(*) from try_hot y
+   where y.worker = p.process_id and y.ended_at is null and y.state = 'running')::int
+from process p where ended_at is null order by role, host, pid
 """
 
 # Indexes task_pool and run_unfinished hold only what is unfinished.
@@ -146,11 +129,6 @@ select count(*) over (), c.dag_id, r.run_id, c.task_id, c.kind
 from callback c join run r on r.run_key = c.run_key
 where c.given_up is not null order by c.callback_id desc limit 1
 """
-
-
-def roles(conn: Conn) -> list[Role]:
-    """The processes that have not ended."""
-    return [Role._make(row) for row in conn.execute(_ROLES)]
 
 
 def processes(conn: Conn) -> list[Process]:

@@ -10,6 +10,7 @@ from flow.states import TaskState
 from flow.store import arrays
 from flow.store.connect import Conn
 from flow.store.instances import Key
+from flow.store.read.page import Page, Total, number, page_of
 
 
 class Task(NamedTuple):
@@ -128,8 +129,7 @@ where t.run_key = %(run_key)s order by t.task_id, t.map_path, t.try_number desc
 """
 
 # XComs belong to the try: without a number, those of the task's current or last one.
-_XCOMS = """
-select x.task_id, x.map_path, x.try_number, x.key, x.value, x.created_at
+_MATCHING_XCOMS = """
 from xcom x
 where x.run_key = %(run_key)s
   and (%(task_id)s::text is null or x.task_id = %(task_id)s)
@@ -137,8 +137,12 @@ where x.run_key = %(run_key)s
   and (%(key)s::text is null or x.key = %(key)s)
   and x.try_number = coalesce(%(try_number)s::int, (select t.try_number from task t
     where t.run_key = x.run_key and t.task_id = x.task_id and t.map_path = x.map_path))
-order by x.task_id, x.map_path, x.key
 """
+_XCOMS = f"""
+select x.task_id, x.map_path, x.try_number, x.key, x.value, x.created_at {_MATCHING_XCOMS}
+order by x.task_id, x.map_path, x.key limit %(limit)s
+"""
+_COUNT_XCOMS = f"select count(*) {_MATCHING_XCOMS}"
 
 _COUNTS = """
 select run_key, task_id, state, count(*) from task
@@ -186,7 +190,8 @@ def xcoms(
     map_path: Sequence[int] | None = None,
     key: str | None = None,
     try_number: int | None = None,
-) -> list[XCom]:
+    limit: int | None = None,
+) -> Page[XCom]:
     """XComs of a run, of all or one task; of its last try, or of a given one."""
     asked: dict[str, Any] = {
         "run_key": run_key,
@@ -194,8 +199,10 @@ def xcoms(
         "map_path": None if map_path is None else list(map_path),
         "key": key,
         "try_number": try_number,
+        "limit": limit,
     }
-    return [XCom._make(row) for row in conn.execute(_XCOMS, asked)]
+    rows = [XCom._make(row) for row in conn.execute(_XCOMS, asked)]
+    return page_of(rows, limit, lambda: Total(number(conn, _COUNT_XCOMS, asked)))
 
 
 def counts(conn: Conn, run_keys: Sequence[int]) -> list[StateCount]:

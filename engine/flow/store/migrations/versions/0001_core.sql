@@ -140,6 +140,7 @@ create table run (
   ended_at timestamptz,
   conf text not null default '{}',         -- JSON object
   reason text,
+  reason_code text,                        -- its code, where it has one: flow.decide.reason
   note text,
   backfill_id bigint,                      -- what works on it, or did; its limit counts the run then
   selected text[],                         -- the tasks that are to run; null: all of them
@@ -254,6 +255,7 @@ create table task_hot (
   skips text[],                            -- what a branch or short circuit chose to skip
   stop_reason text,                        -- who runs it is to end it, and then it is skipped
   reason text,
+  reason_code text,                        -- its code, where it has one: flow.decide.reason
   primary key (run_key, task_id, map_path),
   constraint task_owner check ((state in ('running', 'restarting')) = (worker is not null)),
   constraint task_due check (state not in ('up_for_retry', 'up_for_reschedule') or due_at is not null),
@@ -694,10 +696,11 @@ begin
 end $$;
 
 create function add_tasks(run_keys bigint[], task_ids text[], dag_ids text[], states text[],
-  reasons text[], profiles int[], max_tries int[], pools text[], pool_slots int[], queues text[],
-  executors text[], priorities int[], run_limits int[], dag_limits int[], retry_delays float8[],
-  retry_backoffs float8[], max_retry_delays float8[], execution_timeouts float8[], strides int[],
-  flows int[], behind bigint[], places bigint[], fresh boolean)
+  reasons text[], codes text[], profiles int[], max_tries int[], pools text[], pool_slots int[],
+  queues text[], executors text[], priorities int[], run_limits int[], dag_limits int[],
+  retry_delays float8[], retry_backoffs float8[], max_retry_delays float8[],
+  execution_timeouts float8[], strides int[], flows int[], behind bigint[], places bigint[],
+  fresh boolean)
 returns void
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
@@ -713,19 +716,19 @@ declare
 begin
   insert into task_hot (run_key, task_id, dag_id, state, try_number, max_tries, pool, pool_slots,
     queue, executor, priority, run_limit, dag_limit, retry_delay, retry_backoff, max_retry_delay,
-    execution_timeout, stride, rank, turn, reason, scheduled_at, queued_at, ended_at)
+    execution_timeout, stride, rank, turn, reason, reason_code, scheduled_at, queued_at, ended_at)
   select n.run_key, n.task_id, n.dag_id, n.state, (n.state in ('scheduled', 'queued'))::int,
     p.max_tries, p.pool, p.pool_slots, p.queue, p.executor, p.priority, p.run_limit, p.dag_limit,
     p.retry_delay, p.retry_backoff, p.max_retry_delay, p.execution_timeout, coalesce(n.stride, 1000),
     coalesce(places[n.flow] + n.behind, 0),
     case when n.state = 'scheduled' then coalesce(places[n.flow] + n.behind, 0) else 0 end,
-    n.reason,
+    n.reason, n.code,
     case when n.state in ('scheduled', 'queued') then at end,
     case when n.state = 'queued' then at end,
     case when n.state not in ('none', 'scheduled', 'queued') then at end
-  from unnest(run_keys, task_ids, dag_ids, states, reasons, profiles, strides, flows,
+  from unnest(run_keys, task_ids, dag_ids, states, reasons, codes, profiles, strides, flows,
       add_tasks.behind)
-    as n(run_key, task_id, dag_id, state, reason, profile, stride, flow, behind)
+    as n(run_key, task_id, dag_id, state, reason, code, profile, stride, flow, behind)
   join unnest(add_tasks.max_tries, pools, add_tasks.pool_slots, queues, executors, priorities,
       run_limits, dag_limits, retry_delays, retry_backoffs, max_retry_delays, execution_timeouts)
     with ordinality as p(max_tries, pool, pool_slots, queue, executor, priority, run_limit,
@@ -802,7 +805,8 @@ begin
   order by k.place;
 end $$;
 
-create function end_runs(run_keys bigint[], states text[], reasons text[]) returns void
+create function end_runs(run_keys bigint[], states text[], reasons text[], codes text[])
+returns void
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -821,9 +825,9 @@ declare
   ours text[];
 begin
   with ended as (
-    update run r set state = e.state, reason = e.reason, ended_at = clock_timestamp(),
-      past_key = null
-    from unnest(run_keys, states, reasons) as e(run_key, state, reason)
+    update run r set state = e.state, reason = e.reason, reason_code = e.code,
+      ended_at = clock_timestamp(), past_key = null
+    from unnest(run_keys, states, reasons, codes) as e(run_key, state, reason, code)
     where r.run_key = e.run_key and r.state in ('queued', 'running')
     returning r.dag_id)
   select array_agg(distinct dag_id) into dag_ids from ended;
@@ -941,7 +945,7 @@ begin
       q.run_key, q.task_id limit most),
   claimed as (
     update task_hot t set state = 'running', claim = t.claim + 1, worker = by_worker,
-      started_at = clock_timestamp(), reason = null, stop_reason = null
+      started_at = clock_timestamp(), reason = null, reason_code = null, stop_reason = null
     from picked p
     where t.run_key = p.run_key and t.task_id = p.task_id and t.map_path = p.map_path
       and t.state = 'queued'
@@ -967,8 +971,8 @@ begin
 end $$;
 
 create function report_tries(run_keys bigint[], task_ids text[], map_paths text[], claims int[],
-  states text[], try_states text[], reasons text[], delays float8[], agains bool[], pids int[],
-  logs text[], exit_codes int[], signals int[], peaks bigint[], cpu_times float8[],
+  states text[], try_states text[], reasons text[], codes text[], delays float8[], agains bool[],
+  pids int[], logs text[], exit_codes int[], signals int[], peaks bigint[], cpu_times float8[],
   code_hashes text[], skips_ text[], values_ text[])
 returns table (run_key bigint, task_id text, map_path int[], claim int)
 language plpgsql volatile
@@ -985,11 +989,11 @@ as $$
 begin
   return query
   with said as materialized (
-    select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, delay,
-      again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
-    from unnest(run_keys, task_ids, map_paths, claims, states, try_states, reasons, delays, agains,
-      pids, logs, exit_codes, signals, peaks, cpu_times, code_hashes, skips_, values_)
-    as s(run_key, task_id, map_path, claim, state, try_state, reason, delay, again, pid, log,
+    select run_key, task_id, map_path::int[] as map_path, claim, state, try_state, reason, code,
+      delay, again, pid, log, exit_code, signal, peak_rss, cpu_time, code_hash, skips, value
+    from unnest(run_keys, task_ids, map_paths, claims, states, try_states, reasons, codes, delays,
+      agains, pids, logs, exit_codes, signals, peaks, cpu_times, code_hashes, skips_, values_)
+    as s(run_key, task_id, map_path, claim, state, try_state, reason, code, delay, again, pid, log,
       exit_code, signal, peak_rss, cpu_time, code_hash, skips, value)),
   current as materialized (
     select s.run_key, s.task_id, s.map_path, s.claim, s.pid, s.log, s.exit_code, s.signal,
@@ -997,6 +1001,7 @@ begin
       case t.state when 'running' then s.state else 'none' end as state,
       case t.state when 'running' then s.try_state else 'restarted' end as try_state,
       case t.state when 'running' then s.reason else t.reason end as reason,
+      case t.state when 'running' then s.code end as code,
       case t.state when 'running' then s.delay end as delay,
       case t.state when 'running' then s.skips end as skips,
       case t.state when 'running' then s.value end as value,
@@ -1006,7 +1011,7 @@ begin
     where t.claim = s.claim and t.state in ('running', 'restarting')
     order by t.run_key, t.task_id, t.map_path for no key update of t),
   ended as (
-    update task_hot t set state = c.state, worker = null, reason = c.reason,
+    update task_hot t set state = c.state, worker = null, reason = c.reason, reason_code = c.code,
       try_number = t.try_number + c.again::int,
       max_tries = t.max_tries + c.again::int,
       losses = case when c.again then t.losses + 1 else 0 end,
