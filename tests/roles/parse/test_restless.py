@@ -76,7 +76,7 @@ def test_a_file_that_changes_whenever_it_is_imported_is_stored_with_a_warning(
         assert len(count.read_text()) == 5
         parser.run_once()
         assert len(count.read_text()) == 6, "it is imported once in each sweep"
-        Path(folder.dag("one.py", "one", extra=marks))
+        folder.dag("one.py", "one", extra=marks)
         parser.run_once()
         imported = len(count.read_text())
         parser.run_once()
