@@ -51,8 +51,10 @@ def modules(parsed: Parsed, root: str) -> dict[str, str]:
     Modules that the file has imported, and the places in the DAG folder where one that it lacked
     would be.
     """
-    folder = os.path.realpath(root) + os.sep
-    found = {n: path for n, path in parsed.modules.items() if _is_below(folder, path)}
+    found: dict[str, str] = {}
+    if parsed.modules:
+        folder = os.path.realpath(root) + os.sep
+        found = {n: path for n, path in parsed.modules.items() if _is_below(folder, path)}
     for name in parsed.lacked:
         place = root + os.sep + name.replace(".", os.sep)
         if root and os.sep not in name and _is_below(root, place):
