@@ -244,7 +244,7 @@ REPAIRS: Final = (
 SETTINGS: Final = (
     "flow pools delete warehouse",
     "flow pools set default_pool -- -1",
-    "flow vars set token --from-file token.txt",
+    "flow vars set token @token.txt",
     "flow vars export variables.json",
     "flow vars delete region",
     "flow conns export connections.json",
