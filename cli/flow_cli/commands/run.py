@@ -75,7 +75,7 @@ def run(
             _print(printer, made)
             printer.message(f"see how it is doing: flow runs show {made.dag_id} {made.run_id}")
             return
-        if not status.scheduled(deployment):
+        if not status.has_scheduler(deployment):
             printer.warning(
                 "no scheduler is alive: the run stays queued until one is started, with `flow up` "
                 "or `flow schedule`"

@@ -78,7 +78,7 @@ def processes(deployment: Deployment) -> list[ProcessStatus]:
         return read_processes(deployment)
 
 
-def scheduled(deployment: Deployment) -> bool:
+def has_scheduler(deployment: Deployment) -> bool:
     """Whether a scheduler is alive; without one nothing starts."""
     return any(one.healthy for one in processes(deployment) if one.process.role == "schedule")
 
