@@ -43,6 +43,8 @@ VERBS: Final = (
     ("runs", "list", "--state", "running"),
     ("runs", "list", "--type", "manual"),
     ("runs", "list", "--from", "-2h"),
+    ("runs", "list", "--where", "state=failed and dag~team1.*"),
+    ("runs", "list", DAG, "--where", "type=manual"),
     ("runs", "show", *PAST),
     ("runs", "show", DAG, "latest"),
     ("tasks", "list", *NOW),
