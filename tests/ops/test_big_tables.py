@@ -52,6 +52,7 @@ VERBS: Final = (
     ("tasks", "tries", *PAST, "root_0"),
     ("tasks", "render", DAG, "root_0", "past_0"),
     ("logs", *PAST, "root_0"),
+    ("logs", *PAST),
     ("xcom", "list", *PAST),
     ("xcom", "get", *PAST, "root_0"),
     ("grid", DAG),
