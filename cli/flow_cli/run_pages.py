@@ -36,7 +36,8 @@ class DeletePage(DeleteWords):
             "runs": plain(done.runs),
             "come_again": done.come_again,
         }
-        printer.lines(self.describe(done), document)
+        becomes = "would be deleted" if dry_run else "deleted"
+        printer.lines([f"{line}; {becomes}" for line in self.describe(done)], document)
         for dag_id in done.come_again:
             printer.message(f"{dag_id} runs once, so its schedule makes this run again")
 

@@ -42,4 +42,5 @@ class HoldPage(HoldWords):
         already(printer, [named(done, run, task) for run in done.runs for task in run.unchanged])
         ended = [named(done, run, task) for run in done.runs for task in run.ended]
         if ended:
-            printer.message(f"ended, so left alone: {few(ended)}")
+            again = "clear it (flow clear) and it can run, and be held, again"
+            printer.message(f"left alone, because it has ended: {few(ended)}; {again}")

@@ -274,7 +274,7 @@ class BaseOperator(Node, metaclass=OperatorType):
     @property
     def log(self) -> logging.Logger:
         """The logger of the task: its lines go to the log of the try."""
-        name = self.logger_name or f"{type(self).__module__}.{type(self).__name__}"
+        name = self.logger_name or type(self).__name__
         return logging.getLogger(f"flow.task.operators.{name}")
 
     # ── place in the DAG ─────────────────────────────────────────────────────────────────────────
