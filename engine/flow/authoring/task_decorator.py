@@ -105,7 +105,7 @@ class Decorator:
         return TaskFunction(functions[0], self._operator_class, {})
 
 
-_LATER: Final = {
+LATER: Final = {
     "branch_external_python": PROGRAM,
     "branch_virtualenv": PROGRAM,
     "docker": PROGRAM,
@@ -153,8 +153,8 @@ class TaskDecorators(Decorator):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in _LATER:
-            raise not_yet(f"@task.{name}", _LATER[name])
+        if name in LATER:
+            raise not_yet(f"@task.{name}", LATER[name])
         known = ["python", "bash", "branch", "short_circuit", "skip_if", "run_if"]
         meant = nearest(name, known)
         hint = f"did you mean @task.{meant}?" if meant else f"there are {', '.join(known)}"
