@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flow.wording.backfills import describe, describe_cancelled, summary
+from flow.wording.backfills import NOTHING, describe, describe_cancelled, summary
 from flow_cli.output import Output
 from flow_cli.records import plain, row_of
 
@@ -42,9 +42,7 @@ def report_plan(printer: Output, plan: BackfillPlan) -> None:
     printer.lines(describe(plan), document)
     tell_notes(printer, plan)
     if not plan.runs:
-        printer.message(
-            f"nothing to do: every interval has a run; see --reprocess (now {plan.reprocess})"
-        )
+        printer.message(f"{NOTHING}; see --reprocess (now {plan.reprocess})")
 
 
 def tell_notes(printer: Output, plan: BackfillPlan) -> None:

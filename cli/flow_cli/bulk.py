@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from flow.errors import UsageError
-from flow.wording.run_changes import Outcome
+from flow.wording.run_changes import Outcome, Words
 from flow_cli.confirm import confirm
 from flow_cli.output import Output
 
@@ -27,14 +27,8 @@ class Act(Protocol[V]):
     def __call__(self, *, which: Which, only: set[RunName] | None, dry_run: bool) -> V: ...
 
 
-class Page(Protocol[T]):
+class Page(Words[T], Protocol[T]):
     """How a verb shows what it does."""
-
-    def describe(self, outcome: T) -> list[str]:
-        """A line or more for every run."""
-
-    def question(self, outcome: T) -> str:
-        """What somebody has to agree to."""
 
     def report(self, printer: Output, outcome: T, *, dry_run: bool) -> None:
         """Print what was done, or would be."""

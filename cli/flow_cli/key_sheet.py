@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from flow_tui.actions import ACTIONS, Action, Danger
+from flow_tui.action import Action, Danger
+from flow_tui.actions import ACTIONS
 from flow_tui.movements import MOVEMENTS
 from flow_tui.targets import Kind
 
@@ -25,6 +26,7 @@ _HEADINGS: Final[tuple[tuple[str, frozenset[Kind]], ...]] = (
     ("On a DAG", frozenset({Kind.DAG})),
     ("On a run", frozenset({Kind.RUN})),
     ("On a task", frozenset({Kind.TASK})),
+    ("In a grid", frozenset({Kind.GRID})),
     ("In a log", frozenset({Kind.LOG})),
     ("On a backfill", frozenset({Kind.BACKFILL})),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flow.wording.cells import counted, text_of
+from flow.wording.pools import deferred, room
 from flow_cli.records import plain, row_of
 
 if TYPE_CHECKING:
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
 def describe(use: PoolUse) -> tuple[list[str], dict[str, Any]]:
     """A pool as lines for people, and as the JSON object that says the same."""
     pool = use.pool
-    size = "no limit" if pool.open is None else f"{pool.slots}, {pool.open} open"
     lines = [
         f"POOL      {pool.name}",
         *([f"          {pool.description}"] if pool.description else []),
-        f"SLOTS     {size}",
-        f"DEFERRED  {'keep their slots' if pool.include_deferred else 'give their slots back'}",
+        f"SLOTS     {room(pool)}",
+        f"DEFERRED  {deferred(pool)}",
         "",
         "HELD BY",
     ]

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from flow.wording.cells import duration_text
-from flow.wording.moments import seconds_between
+from flow.wording.moments import took
 from flow_cli.output import Column, Format, Output, Row
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ def plain(value: Any) -> Any:
 
 def with_duration(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with `took`, for people: how long it took, once it has ended."""
-    seconds = seconds_between(row["started_at"], row["ended_at"])
-    return {**row, "took": None if seconds is None else duration_text(seconds)}
+    return {**row, "took": took(row["started_at"], row["ended_at"]) or None}
 
 
 def print_page(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from flow.enumeration import few
-from flow.wording.cells import counted
 from flow.wording.run_changes import CancelWords, DeleteWords, MarkWords, PauseWords
 from flow_cli.output import Output
 from flow_cli.records import plain
@@ -22,9 +21,7 @@ class CancelPage(CancelWords):
 
     def report(self, printer: Output, done: Cancelling, *, dry_run: bool) -> None:
         printer.lines(self.describe(done), {"dry_run": dry_run, "runs": plain(done.runs)})
-        if not done.runs:
-            looked_at = counted(done.looked_at, "run")
-            printer.message(f"nothing to cancel: {looked_at} ended before")
+        tell(printer, self.notes(done, dry_run=dry_run))
 
 
 class DeletePage(DeleteWords):
@@ -38,8 +35,7 @@ class DeletePage(DeleteWords):
         }
         becomes = "would be deleted" if dry_run else "deleted"
         printer.lines([f"{line}; {becomes}" for line in self.describe(done)], document)
-        for dag_id in done.come_again:
-            printer.message(f"{dag_id} runs once, so its schedule makes this run again")
+        tell(printer, self.notes(done, dry_run=dry_run))
 
 
 class MarkPage(MarkWords):
@@ -48,7 +44,7 @@ class MarkPage(MarkWords):
     def report(self, printer: Output, done: RunMarking, *, dry_run: bool) -> None:
         document = {"dry_run": dry_run, "runs": plain(done.runs), "unchanged": done.unchanged}
         printer.lines(self.describe(done), document)
-        already(printer, done.unchanged)
+        tell(printer, self.notes(done, dry_run=dry_run))
 
 
 class PausePage(PauseWords):
@@ -57,10 +53,10 @@ class PausePage(PauseWords):
     def report(self, printer: Output, done: Pausing, *, dry_run: bool) -> None:
         document = {"dry_run": dry_run, "runs": plain(done.runs), "unchanged": done.unchanged}
         printer.lines(self.describe(done), document)
-        already(printer, done.unchanged)
+        tell(printer, self.notes(done, dry_run=dry_run))
 
 
-def already(printer: Output, names: list[str]) -> None:
-    """Say what did not change because it was so before."""
-    if names:
-        printer.message(f"already so: {few(names)}")
+def tell(printer: Output, notes: Sequence[str]) -> None:
+    """Say what else is to be known."""
+    for note in notes:
+        printer.message(note)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flow.wording.cells import counted, text_of
 from flow.wording.layout import Cells, aligned
+from flow.wording.pools import room
 
 if TYPE_CHECKING:
     from flow.ops.status import Status
@@ -45,7 +46,7 @@ def describe(status: Status) -> list[str]:
             [
                 (
                     pool.name,
-                    "no limit" if pool.open is None else f"{pool.open} of {pool.slots} open",
+                    room(pool),
                     f"{pool.running} running",
                     f"{pool.queued} queued",
                     f"{pool.scheduled} scheduled",

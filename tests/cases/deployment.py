@@ -46,6 +46,7 @@ _REGISTERED: Final = """
 select count(distinct role) = %s from process where role = any(%s) and ended_at is null
 """
 _STORED: Final = "select count(*) = %s from dag where dag_id = any(%s) and present"
+_PARSED: Final = "select count(*) = %s from dag_file where path = any(%s)"
 _ENDED: Final = "select state = any(%s) from run where dag_id = %s and run_id = %s"
 
 
@@ -237,6 +238,16 @@ class Deployment:
             return set(dag_ids) <= {dag["dag_id"] for dag in self.ask("dags", "list", "--all")}
 
         wait_until(there, f"the DAGs {', '.join(dag_ids)}", pause=_POLL)
+
+    def wait_for_files(self, *names: str) -> None:
+        """Wait until the parser has stored what it found in these new DAG files, without `.py`."""
+        paths = [str(self.dags / f"{name}.py") for name in names]
+        wait_until(
+            lambda: self._holds(_PARSED, len(set(paths)), paths),
+            f"the files {', '.join(names)}",
+            seconds=120,
+            pause=_POLL,
+        )
 
     def run(self, dag_id: str, *options: str) -> str:
         """Start a run; its id."""

@@ -153,7 +153,8 @@ def end_all(deployment: Deployment, up: Role) -> None:
 def check_log(role: Role) -> None:
     """No role died of an error of its own, and the sweep had nothing to repair."""
     text = role.text()
-    assert re.findall(r"Traceback|Flow has a bug.*|exit code.*|.*was forgotten.*", text) == [], text
+    faults = re.findall(r"Traceback|Flow has a bug.*|exit code.*|.*was forgotten.*", text)
+    assert faults == [], "\n".join([*faults, text])
 
 
 def moment(text: str) -> datetime:

@@ -21,11 +21,11 @@ from waiting import wait_until
 NEEDS = ["flow.sensors"]
 
 BREAKS = [
-    # Numbers begin anew, and logs are written over.
+    # A new set of tries writes over the logs of the old one.
     Break(
-        "engine/flow/store/clearing.py",
-        "  try_number = t.try_number - (t.try_number > 0",
-        "  try_number = 0 * (t.try_number > 0",
+        "engine/flow/logs/files.py",
+        "attempt={try_number}.log",
+        "attempt={(try_number - 1) % 3 + 1}.log",
         test="test_tries_that_were_used_up_are_granted_anew",
     ),
     # The retries stay used up.

@@ -170,7 +170,11 @@ def test_a_slot_is_given_back_once_however_its_task_ends(running: Deployment) ->
         deleted = running.run("deleted")
         wait_until(lambda: starts() == 6, "its slot to go to the next one")
         cleared = running.run("cleared")
-        wait_until(lambda: waits_for_slot(running, "cleared", cleared), "the next one to wait")
+        wait_until(
+            lambda: waits_for_slot(running, "cleared", cleared) or set(samples) - {0, 1},
+            "the next one to wait, or to have a slot that is another one's",
+        )
+        assert set(samples) <= {0, 1}
         delete(running, "deleted", deleted)
         wait_until(lambda: starts() == 7, "its slot to go to the next one")
         assert running.flow("clear", "cleared", cleared, "--yes").code == 0

@@ -60,8 +60,8 @@ BREAKS = [
 LOST_AFTER = 3 + int(PATIENCE)
 SETTINGS = {"worker.heartbeat": 1, "worker.lost_after": LOST_AFTER, "scheduler.sweep_interval": 1}
 TASKS = ("until_killed", "ends_meanwhile")
-SIGNS = 40
-"""Signs of life, twenty a second."""
+SIGNS = 30 * LOST_AFTER
+"""Signs of life, twenty a second: for longer than it takes to be lost."""
 
 DAG = """
     import os
@@ -111,31 +111,37 @@ class Scene:
 
     deployment: Deployment
     silent: Role
+    other: Role
     run_id: str
 
     def signal_tasks(self, name: str) -> None:
         """Let tasks see that something has happened."""
         (self.deployment.folder / "m" / name).touch()
 
-    def wait_for_starts(self, number: int) -> None:
-        """Wait until both tasks have started a try of this number."""
-
-        def started() -> bool:
-            return all(
-                any(mark.try_number == number for mark in self.deployment.marks(task_id))
-                for task_id in TASKS
-            )
-
-        wait_until(started, f"try {number} of both tasks")
-
     def wait_for_life(self, number: int) -> None:
-        """Wait for signs of life of a try, as many as an older one beside it could not miss."""
+        """Wait for signs of life of a try of the other worker, which nobody may lose.
+
+        An older try beside it could not miss so many, nor a scheduler that counts no heartbeats.
+        """
 
         def alive() -> bool:
+            assert "was declared lost" not in self.other.text()
             marks = self.deployment.marks("until_killed")
             return sum(mark.try_number == number for mark in marks) > SIGNS
 
         wait_until(alive, f"try {number} at work")
+
+
+def wait_for_starts(deployment: Deployment, number: int) -> None:
+    """Wait until both tasks have started a try of this number."""
+
+    def started() -> bool:
+        return all(
+            any(mark.try_number == number for mark in deployment.marks(task_id))
+            for task_id in TASKS
+        )
+
+    wait_until(started, f"try {number} of both tasks")
 
 
 @pytest.fixture
@@ -151,18 +157,18 @@ def parsed() -> Iterator[Deployment]:
 def enact(deployment: Deployment, **faults: str) -> Scene:
     """Start a worker, two tasks on it, and then a second worker."""
     silent = deployment.start("work", "--slots", "4", **faults)
-    scene = Scene(deployment, silent, deployment.run("silent"))
-    scene.wait_for_starts(1)
+    run_id = deployment.run("silent")
+    wait_for_starts(deployment, 1)
     other = deployment.start("work", "--slots", "4")
     wait_until(lambda: "ready: " in other.text(), "the other worker")
-    return scene
+    return Scene(deployment, silent, other, run_id)
 
 
 def stop_past_the_threshold(scene: Scene) -> None:
     """Stop the supervisor, let one of its tasks end, wait for the next tries, and continue it."""
     scene.silent.send(signal.SIGSTOP)
     scene.signal_tasks("stopped")
-    scene.wait_for_starts(2)
+    wait_for_starts(scene.deployment, 2)
     scene.wait_for_life(2)
     scene.silent.send(signal.SIGCONT)
     wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
@@ -239,7 +245,7 @@ def test_stopped_together_they_cannot_keep_two_tries_apart(parsed: Deployment) -
     stopped = scene.silent
     stopped.send(signal.SIGSTOP)
     scene.signal_tasks("stopped")
-    scene.wait_for_starts(2)
+    wait_for_starts(parsed, 2)
     before = len(parsed.marks("until_killed"))
     wait_until(
         lambda: old in {mark.pid for mark in parsed.marks("until_killed")[before:]},
@@ -265,7 +271,7 @@ def test_the_loss_survives_the_death_of_those_who_handle_it(parsed: Deployment) 
     for scheduler in dying:
         assert scheduler.wait() == -signal.SIGKILL
     parsed.start("schedule")
-    scene.wait_for_starts(2)
+    wait_for_starts(parsed, 2)
     scene.silent.send(signal.SIGCONT)
     wait_until(lambda: "was declared lost" in scene.silent.text(), "the old supervisor's insight")
     scene.signal_tasks("again")

@@ -106,6 +106,12 @@ def in_use(deployment: Deployment) -> int:
     return int(pools["narrow"]["queued"] + pools["narrow"]["running"])
 
 
+def failed(deployment: Deployment) -> list[str]:
+    """Runs that have ended badly."""
+    found = deployment.ask("runs", "list", "handover", "--all")
+    return [run["run_id"] for run in found if run["state"] == "failed"]
+
+
 def test_schedulers_and_workers_die_between_queued_and_running(prepared: Deployment) -> None:
     quiet = prepared.start("work", "--queues", "quiet")
     workers = [prepared.start("work", "--slots", "2") for _ in range(2)]
@@ -117,6 +123,7 @@ def test_schedulers_and_workers_die_between_queued_and_running(prepared: Deploym
             assert scheduler.wait() == -signal.SIGKILL, scheduler.text()
             # The next one finds the results of what this one has queued, and dies over them.
             wait_until(lambda: in_use(prepared) == 0, "the end of all that is queued")
+        assert failed(prepared) == []
         scheduler = prepared.start("schedule")
         busy = wait_until(lambda: _busy(prepared, workers, runs), "a worker with a task of a run")
         busy.kill()

@@ -138,7 +138,7 @@ STOPPED = (
 
 @dataclass(frozen=True)
 class Ran:
-    """Runs that are over, on a deployment that still works."""
+    """Two runs, on a deployment that still works."""
 
     deployment: Deployment
     timeouts: str
@@ -160,11 +160,17 @@ def deployment() -> Iterator[Deployment]:
 
 
 @pytest.fixture(scope="module")
-def ran(deployment: Deployment) -> Ran:
+def begun(deployment: Deployment) -> Ran:
+    """Runs that may still be at work."""
     children = deployment.run("children")
-    timeouts = deployment.run("timeouts")
-    deployment.wait_for_run("timeouts", timeouts)
-    return Ran(deployment, timeouts, children)
+    return Ran(deployment, deployment.run("timeouts"), children)
+
+
+@pytest.fixture(scope="module")
+def ran(begun: Ran) -> Ran:
+    """The same, when all limits have been reached."""
+    begun.deployment.wait_for_run("timeouts", begun.timeouts)
+    return begun
 
 
 def processes_of(deployment: Deployment, dag_id: str) -> list[int]:
@@ -172,8 +178,9 @@ def processes_of(deployment: Deployment, dag_id: str) -> list[int]:
     return [p for p in deployment.processes() if has_variable(p, "FLOW_CTX_DAG_ID", dag_id)]
 
 
-def test_limits_end_everything(ran: Ran) -> None:
-    states = ran.deployment.states("timeouts", ran.timeouts)
+def test_limits_end_everything(begun: Ran) -> None:
+    assert begun.deployment.wait_for_run("timeouts", begun.timeouts)["state"] == "failed"
+    states = begun.deployment.states("timeouts", begun.timeouts)
     assert states == dict.fromkeys(STOPPED, "failed")
 
 

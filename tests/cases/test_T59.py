@@ -60,7 +60,7 @@ BREAKS = [
         "cli/flow_cli/output.py",
         "        self.err.writelines(f",
         "        self.out.writelines(f",
-        test="test_a_result_is_json_and_nothing_else",
+        test="test_what_is_said_of_a_start_is_no_result",
     ),
     # Errors are always for people.
     Break(
@@ -163,8 +163,8 @@ def of_nothing(empty: Deployment) -> dict[str, Ended]:
 
 
 @pytest.fixture(scope="module")
-def deployment(empty: Deployment, of_nothing: dict[str, Ended]) -> Deployment:
-    """The same, with something of everything in it; asked for nothing before."""
+def started(empty: Deployment, of_nothing: dict[str, Ended]) -> Ended:
+    """What the start of the same says, which has files now; asked for nothing before."""
     assert of_nothing
     for name, content in (("vars", {VARIABLE: "value"}), ("conns", {CONN: "tcp://127.0.0.1:1"})):
         (empty.project / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
@@ -172,8 +172,13 @@ def deployment(empty: Deployment, of_nothing: dict[str, Ended]) -> Deployment:
     assert empty.flow("pools", "set", POOL, "3").code == 0
     empty.write("noisy.py", NOISY)
     empty.write("broken.py", f"import nothing_of_this_name\nprint('{NOISE}')\n")
-    started = empty.flow("up", "--detach")
-    assert (started.code, started.out) == (0, ""), started.err
+    return empty.flow("up", "--detach")
+
+
+@pytest.fixture(scope="module")
+def deployment(empty: Deployment, started: Ended) -> Deployment:
+    """The same at work, with something of everything in it."""
+    assert started.code == 0, started.err
     empty.wait_for_roles("parse", "schedule", "work")
     empty.wait_for_dags(DAG, FILLED, PAUSED, "fails", "waits")
     assert empty.run_to_end(DAG, "--run-id", RUN)["state"] == "success"
@@ -244,6 +249,11 @@ def test_every_command_is_here() -> None:
 def test_nothing_is_an_empty_list(of_nothing: dict[str, Ended]) -> None:
     for verb, ended in of_nothing.items():
         assert (ended.code, ended.out) == (0, "[]\n"), verb
+
+
+def test_what_is_said_of_a_start_is_no_result(started: Ended) -> None:
+    assert (started.code, started.out) == (0, ""), started.err
+    assert "Flow is up" in started.err
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from flow_cli import generate, roff
+from flow_cli import generate, key_sheet, roff
+from flow_tui.actions import ACTIONS
+from flow_tui.movements import MOVEMENTS
 
 REPOSITORY = Path(__file__).parents[2]
 MANUAL = sorted(
@@ -20,6 +22,12 @@ MANUAL = sorted(
 
 def test_committed_files_are_fresh():
     assert generate.stale(generate.generated(REPOSITORY)) == []
+
+
+def test_every_key_of_the_terminal_ui_stands_on_its_page():
+    lines = key_sheet.with_keys(key_sheet.MARK).splitlines()
+    for one in (*ACTIONS, *MOVEMENTS):
+        assert any(f"| {one.id} | {one.help}" in line for line in lines), one.id
 
 
 def test_check_names_what_is_stale(tmp_path):

@@ -1,16 +1,23 @@
-"""A folder of generated DAG files in motion, and what must be stored of it in the end."""
+"""A folder of generated DAG files in motion, and what must be stored of it."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 TEAMS: Final = 50
 SHARED: Final = 10
 """Modules that every second file imports one of."""
+TRACE: Final = """\
+import os
+_trace = os.open({traces!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+os.write(_trace, {text}.encode())
+os.close(_trace)
+"""
+"""Every import leaves one line behind, written at once."""
 GOOD: Final = """\
 from datetime import datetime
 
@@ -20,7 +27,7 @@ from flow.operators.empty import EmptyOperator
 with DAG({dag_id!r}, schedule="@daily", start_date=datetime(2026, 1, 1), catchup=False):
     tasks = [EmptyOperator(task_id=f"step_{{number}}") for number in range(9)]
     tasks[0] >> EmptyOperator(task_id=f"token_{token}_{{VALUE}}")
-"""
+{trace}"""
 HOSTILE: Final = (
     "while True:\n    pass\n",
     "import time\ntime.sleep(9999)\n",
@@ -32,7 +39,15 @@ HOSTILE: Final = (
     "x = bytearray(64 * 2**30)\n",
     "with DAG(\n",
     "import a_module_that_nobody_has\n",
+    "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nwhile True:\n    pass\n",
 )
+
+
+class Place(NamedTuple):
+    """Where a DAG is defined, and the task that tells by which version of its file."""
+
+    path: str
+    token: str
 
 
 @dataclass(slots=True)
@@ -44,17 +59,27 @@ class Planted:
     token: int = 0
     shared: int | None = None
     hostile: bool = False
+    was_good: bool = False
+    """Its DAG has been defined at some time: its last good version stays."""
 
 
 @dataclass(slots=True)
 class Grove:
-    """The folder, and the model of it. Files appear whole, by renaming."""
+    """The folder, and the model of it. Files appear whole, by renaming.
+
+    An edit returns what must be stored because of it: where each DAG is, None for one that must be
+    gone. Of a change of a shared module it is nothing: many files read that, and are compared in
+    the end.
+    """
 
     folder: Path
+    traces: Path
     random: random.Random
     planted: dict[str, Planted] = field(default_factory=dict)
     values: list[int] = field(default_factory=lambda: [0] * SHARED)
     edits: int = 0
+    due: int = 0
+    """Imports of good files that what was written so far is worth."""
 
     def plant(self, files: int, hostile: int) -> None:
         """Make all files."""
@@ -70,13 +95,15 @@ class Grove:
         for one in self.planted.values():
             self._write(one)
 
-    def edit(self) -> str | None:
-        """Change something; the DAG that must be stored anew because of it, if it is just one."""
+    def edit(self) -> Mapping[str, Place | None]:
+        """Change something."""
         self.edits += 1
-        kinds: list[tuple[int, Callable[[], str | None]]] = [
-            (70, self._change),
+        kinds: list[tuple[int, Callable[[], Mapping[str, Place | None]]]] = [
+            (60, self._change),
             (8, self._move),
             (8, self._remove_and_add),
+            (5, self._rename),
+            (5, self._trade),
             (8, self._turn),
             (6, self._change_shared),
         ]
@@ -84,64 +111,97 @@ class Grove:
         (kind,) = self.random.choices([kind for _, kind in kinds], weights)
         return kind()
 
-    def tokens(self) -> dict[str, str]:
-        """The id of the telling task by DAG that is not hostile."""
-        return {one.dag_id: self._token(one) for one in self.planted.values() if not one.hostile}
+    def places(self) -> dict[str, Place]:
+        """Where each DAG is whose file is not hostile."""
+        return {name: self._place(one) for name, one in self.planted.items() if not one.hostile}
 
     def hostile(self) -> set[str]:
         """The paths of files that must have an error."""
         return {str(one.path) for one in self.planted.values() if one.hostile}
 
+    def kept(self) -> set[str]:
+        """The DAGs of hostile files that were good ones before."""
+        return {name for name, one in self.planted.items() if one.hostile and one.was_good}
+
     def _any(self, hostile: bool = False) -> Planted:
         fitting = [name for name, one in self.planted.items() if one.hostile is hostile]
         return self.planted[self.random.choice(fitting)]
 
-    def _change(self) -> str:
-        one = self._any()
-        one.token = self.edits
-        self._write(one)
-        return one.dag_id
+    def _change(self) -> Mapping[str, Place | None]:
+        return self._renewed(self._any())
 
-    def _move(self) -> str:
+    def _move(self) -> Mapping[str, Place | None]:
         one = self._any()
         old, one.path = one.path, one.path.with_name(f"moved_{self.edits}.py")
-        one.token = self.edits
-        self._write(one)
+        wanted = self._renewed(one)
         old.unlink()
-        return one.dag_id
+        return wanted
 
-    def _remove_and_add(self) -> str:
+    def _remove_and_add(self) -> Mapping[str, Place | None]:
         gone = self._any()
         del self.planted[gone.dag_id]
         gone.path.unlink()
         name = f"new_{self.edits}"
-        self.planted[name] = new = Planted(gone.path.with_name(f"{name}.py"), name, self.edits)
-        self._write(new)
-        return name
+        self.planted[name] = new = Planted(gone.path.with_name(f"{name}.py"), name)
+        return {gone.dag_id: None, **self._renewed(new)}
 
-    def _turn(self) -> str | None:
+    def _rename(self) -> Mapping[str, Place | None]:
+        """A file defines its DAG by another id."""
+        one = self._any()
+        old = one.dag_id
+        del self.planted[old]
+        one.dag_id = f"renamed_{self.edits}"
+        self.planted[one.dag_id] = one
+        return {old: None, **self._renewed(one)}
+
+    def _trade(self) -> Mapping[str, Place | None]:
+        """Two files each define what the other one did."""
+        one, other = self._any(), self._any()
+        one.path, other.path = other.path, one.path
+        return {**self._renewed(one), **self._renewed(other)}
+
+    def _turn(self) -> Mapping[str, Place | None]:
         """A good file becomes hostile and a hostile one good, so that their number stays."""
         bad, good = self._any(hostile=True), self._any()
-        bad.hostile, bad.token, good.hostile = False, self.edits, True
-        self._write(bad)
+        good.hostile, good.token = True, self.edits
         self._write(good)
-        return bad.dag_id
+        bad.hostile = False
+        return self._renewed(bad)
 
-    def _change_shared(self) -> None:
+    def _change_shared(self) -> Mapping[str, Place | None]:
         number = self.random.randrange(SHARED)
         self.values[number] = self.edits
         self._write_shared(number)
+        readers = (one for one in self.planted.values() if one.shared == number)
+        self.due += sum(not one.hostile for one in readers)
+        return {}
 
-    def _token(self, one: Planted) -> str:
+    def _renewed(self, one: Planted) -> dict[str, Place | None]:
+        """Write a good file anew: what must be stored of it."""
+        one.token = self.edits
+        self._write(one)
+        return {one.dag_id: self._place(one)}
+
+    def _place(self, one: Planted) -> Place:
         value = 0 if one.shared is None else self.values[one.shared]
-        return f"token_{one.token}_{value}"
+        return Place(str(one.path), f"token_{one.token}_{value}")
 
     def _write(self, one: Planted) -> None:
         if one.hostile:
-            _put(one.path, f"# {one.token}\n{self.random.choice(HOSTILE)}")
+            trace = self._trace(f"{one.dag_id} {one.token} -", "")
+            _put(one.path, trace + self.random.choice(HOSTILE))
             return
+        one.was_good = True
+        self.due += 1
         source = "VALUE = 0" if one.shared is None else f"from lib.shared_{one.shared} import VALUE"
-        _put(one.path, GOOD.format(imports=source, dag_id=one.dag_id, token=one.token))
+        trace = self._trace(f"{one.dag_id} {one.token} {{VALUE}}", "f")
+        _put(
+            one.path,
+            GOOD.format(imports=source, dag_id=one.dag_id, token=one.token, trace=trace),
+        )
+
+    def _trace(self, text: str, kind: str) -> str:
+        return TRACE.format(traces=str(self.traces), text=f'{kind}"{text}\\n"')
 
     def _write_shared(self, number: int) -> None:
         # Not DAG files, and passed over as such.

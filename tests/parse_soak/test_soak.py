@@ -17,9 +17,17 @@ SCRIPT = Path(__file__).with_name("soak.py")
 
 def test_what_is_stored_follows_random_edits() -> None:
     roots = [str(Path(next(iter(package.__path__))).parent) for package in (flow, flow_cli)]
-    sizes = ["--files", "60", "--hostile", "6", "--seconds", "15", "--pause", "0.5"]
+    sizes = ["--files", "60", "--hostile", "6", "--seconds", "12", "--pause", "0.3"]
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), *sizes, "--seed", "7", "--timeout", str(limit(4))],
+        [
+            *(sys.executable, str(SCRIPT), *sizes),
+            "--seed",
+            "7",
+            "--interval",
+            "3",
+            "--timeout",
+            str(limit(3)),
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([*roots, str(SCRIPT.parents[1])])},
         capture_output=True,
         text=True,

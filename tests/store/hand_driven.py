@@ -65,7 +65,11 @@ class World:
         """Store a DAG, unpaused; its next run is due when its last interval has ended."""
         body = encode(dag)
         digest = spec_hash(body)
-        specs.store(self.conn, digest, body, dag)
+        self.conn.execute(
+            "insert into spec (hash, body, head) values (%(hash)s, %(body)s, %(head)s)"
+            " on conflict do nothing",
+            {"hash": digest, **specs.columns(body, dag)},
+        )
         self.conn.execute(
             """insert into dag (dag_id, file, paused, version, schedule, timezone, catchup, owner,
                  max_active_runs, concurrency, next_start, next_end, next_run_at)

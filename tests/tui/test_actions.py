@@ -7,11 +7,13 @@ from driving import drive, until, until_shown
 from snapshots import lines_of
 
 from flow.errors import UsageError
-from flow.ops import running
+from flow.ops import holding, running
+from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow_tui import targets
-from flow_tui.actions import ACTIONS, BY_ID, Danger
-from flow_tui.deeds import by_run
+from flow_tui.action import Danger
+from flow_tui.actions import ACTIONS, BY_ID
+from flow_tui.deeds.selection import by_run
 from flow_tui.keymap import Keymap
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Table
@@ -36,7 +38,8 @@ def test_clearing_shows_plan_and_command_and_follows_each_choice(failed: World, 
         await until_shown(pilot, "--downstream")
         await pilot.press("d")
         await until_shown(pilot, "Clear 1 task of 1 run of sales?")
-        assert not any("--downstream" in line for line in lines_of(pilot.app))
+        assert "--downstream" not in pilot.app.screen.commands[0]
+        assert any("report did not run because of" in line for line in lines_of(pilot.app))
         await pilot.press("u", "v")
         await until_shown(pilot, "--upstream --version run")
         await pilot.press("f")
@@ -78,7 +81,7 @@ def test_a_reason_is_given_for_what_cannot_be_done(failed: World, make_app) -> N
     async def story(pilot) -> None:
         await until_shown(pilot, "upstream_failed")
         await pilot.press("tab", "X")
-        await until_shown(pilot, "cancel: the run has ended")
+        await until_shown(pilot, "cancel run: the run has ended")
 
     drive(make_app(targets.run("sales", RUN)), story)
 
@@ -95,6 +98,8 @@ def test_a_backfill_is_planned_as_it_is_written(failed: World, make_app) -> None
         await until_shown(pilot, "with 9 new runs and 1 run again?")
         pilot.app.screen.query_one("#most").value = "4"
         await until_shown(pilot, "--max-active-runs 4")
+        await pilot.press("ctrl+y")
+        assert pilot.app.clipboard.endswith("--max-active-runs 4 --reprocess all")
         await until_shown(pilot, "4 at a")
         await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
         await pilot.press("enter", "enter")
@@ -121,6 +126,8 @@ def test_an_action_is_found_by_its_letters_and_run(failed: World, make_app) -> N
         await until_shown(pilot, "failed")
         await pilot.press("question_mark", *"clea")
         await until_shown(pilot, "flow clear sales")
+        await pilot.press("ctrl+y")
+        assert pilot.app.clipboard.startswith("flow clear sales manual__")
         await pilot.press("enter")
         await until_shown(pilot, "Clear 2 tasks")
         await pilot.press("escape", "colon", *"sales")
@@ -158,6 +165,33 @@ def test_what_is_selected_is_put_into_as_few_commands_as_can_name_it() -> None:
     ]
     (both,) = by_run([targets.run("sales", first), targets.run("sales", second)])
     assert both.words == ("--where", f"run={first},{second}")
+
+
+@pytest.mark.parametrize(
+    ("held", "refused"), [(True, "task.hold"), (False, "task.release"), (None, None)]
+)
+def test_what_is_held_can_be_released_and_what_is_not_known_is_looked_at(
+    held: bool | None, refused: str | None
+) -> None:
+    one = targets.task("sales", RUN, "load", "queued", held=held)
+    for name in ("task.hold", "task.release"):
+        assert (BY_ID[name].disabled([one], read_only=False) is None) is (name != refused)
+
+
+def test_a_held_task_is_released_where_its_run_is_shown(world: World, make_app) -> None:
+    world.define("sales")
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    holding.hold(world.deployment, "sales", Which(reference=RUN), "load")
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "load")
+        await pilot.press("down", "L")
+        await until_shown(pilot, "Release 1 task of sales/")
+        await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
+        await pilot.press("enter")
+        await until(pilot, lambda: world.rows("select from task_hot where not held"), "the release")
+
+    drive(make_app(targets.run("sales", RUN)), story)
 
 
 def test_many_runs_are_changed_by_one_command(failed: World, make_app) -> None:

@@ -105,10 +105,10 @@ def test_a_dag_that_came_or_went_is_seen_without_leaving(world, make_app) -> Non
     async def story(pilot) -> None:
         await opened(pilot, 1)
         world.conn.execute("update dag set paused = true")
-        app.look_now()
+        app.eye.look_now()
         await until(pilot, lambda: app.screen.table.rows[0].paused, "the pause")
         world.conn.execute("update dag set present = false")
-        app.look_now()
+        app.eye.look_now()
         await until(pilot, lambda: not shown(app), "that it went")
 
     drive(app, story)

@@ -22,7 +22,7 @@ TASK = targets.task("sales", RUN, "load", "failed")
         ("palette", None, "colon o r d", "orders"),
         ("why", targets.run("sales", RUN), "tab w", "load is failed"),
         ("details", None, "2 G d", "LIMITS"),
-        ("search", TASK, "slash", "up recalls"),
+        ("search", TASK, "slash", "earlier ones"),
         ("text", None, "7 G enter", "database role flow"),
     ],
 )

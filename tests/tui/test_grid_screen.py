@@ -53,7 +53,7 @@ def test_it_opens_at_the_newest_run_and_says_what_is_under_the_cursor(nights, ma
         await until_shown(pilot, "try 1 took 1 min 4 s")
         assert cell_under_cursor(pilot) == ("extract", "2026-07-08")
         await pilot.press("left", "down", "down")
-        await until_shown(pilot, "✗ failed  load.ch  ·  2026-07-07 00:00")
+        await until_shown(pilot, "✗ failed  load.ch · 2026-07-07 00:00")
         await until_shown(pilot, "try 1 took 1 min 4 s on here:7")
         await pilot.press("up")
         await until_shown(pilot, "1 failed, 1 success")

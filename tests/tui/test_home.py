@@ -51,7 +51,7 @@ def test_the_cursor_goes_through_all_panels_and_opens_what_it_is_on(open_night) 
         await until(pilot, lambda: app.focused.id == "roles", "the panel of the roles")
         await pilot.press("l")
         assert app.focused.id == "pools"
-        await pilot.press("down", "enter")
+        await pilot.press("enter")  # the fullest pool stands first
         await until_shown(pilot, "Pools › warehouse")
 
     drive(app, story)
@@ -87,5 +87,18 @@ def test_home_looks_as_before(open_night) -> None:
         await ready(pilot)
         await until(pilot, lambda: app.screen.targets(), "the cursor")
         await assert_looks_as_before_at_each_size(pilot, "home")
+
+    drive(app, story)
+
+
+def test_from_a_failure_a_key_leads_to_all_runs_of_its_dag(open_night) -> None:
+    app = open_night()
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "a all runs")
+        await pilot.press("a")
+        await until_shown(pilot, "DAGs › sales")
+        await pilot.press("escape")
+        await until_shown(pilot, "latest failures")
 
     drive(app, story)

@@ -195,6 +195,34 @@ def test_a_line_on_which_nothing_comes_is_left_for_another(
     drive(make_app(targets.run("sales", RUN), FLOW_DATABASE_URL=through), story)
 
 
+@pytest.fixture
+def replica(server: PostgresServer, tmp_path: Path) -> Iterator[World]:
+    """Another database in the place of a replica, to be told from the primary by a tag."""
+    name = server.create()
+    dsn = server.of(name)
+    with connect.connect(dsn, name="test") as conn:
+        made = World(dsn, conn, tmp_path)
+        made.define("sales", tags=("replicated",))
+        yield made
+    server.drop(name)
+
+
+def test_it_reads_from_a_replica_and_changes_the_primary(
+    sales: World, replica: World, make_app
+) -> None:
+    async def story(pilot) -> None:
+        await pilot.press("2")
+        await until_shown(pilot, "replicated")
+        await pilot.press("P")
+        await until_shown(pilot, "Pause 1 DAG?")
+        await until(pilot, lambda: not pilot.app.screen.query_one("#do").disabled, "the button")
+        await pilot.press("enter")
+        await until(pilot, lambda: sales.rows("select paused from dag") == [(True,)], "the pause")
+        assert replica.rows("select paused from dag") == [(False,)]
+
+    drive(make_app(FLOW_DATABASE_REPLICA_URL=url_of(replica.dsn)), story)
+
+
 def said(pilot: Pilot[Any], text: str) -> bool:
     """Whether a text stands on the screen."""
     return any(text in line for line in lines_of(pilot.app))

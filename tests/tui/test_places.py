@@ -20,11 +20,25 @@ from flow_tui.actions import ACTIONS
 from flow_tui.view import View
 from operations_world import World
 
-FRAMES = {"ChooseDialog", "TextDialog"}
+FRAMES = {"ChooseDialog", "Dialog", "TextDialog"}
 """Dialogs that only others are made of."""
 KEYS = sorted(
     {key for action in ACTIONS for key in action.key.split(",") if action.id != "app.quit"}
-    | {"enter", "escape", "tab", "up", "down", "left", "right", "home", "end", "a", "1", "G"}
+    | {
+        "enter",
+        "escape",
+        "tab",
+        "up",
+        "down",
+        "left",
+        "right",
+        "home",
+        "end",
+        "b",
+        "1",
+        "G",
+        "ctrl+y",
+    }
 )
 
 

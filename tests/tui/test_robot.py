@@ -127,7 +127,7 @@ def _repair(deployment: Deployment) -> None:
         tui.move_focus("Tab", "Tab", "Tab", of="Cancel")
         tui.move_focus("Right", of="Cancel")
         tui.press("Enter")
-        tui.until_gone("esc cancels")
+        tui.until_gone("Start a backfill")
 
         # Followed to its end; what failed stands first.
         tui.press("3")

@@ -7,102 +7,16 @@ case and so far from them; nothing relies on ctrl+enter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
-from flow.states import FINISHED_RUNS
-from flow_tui import deeds
-from flow_tui.deeds import Deed
-from flow_tui.targets import Kind, Target
-
-
-class Danger(StrEnum):
-    """What an action may cost."""
-
-    NONE = "none"
-    """It only looks."""
-    CHANGE = "change"
-    """It changes something that another action undoes."""
-    DESTROY = "destroy"
-    """It ends, replaces or removes something: the dialog defaults to Cancel."""
-
-
-Make = Callable[[Sequence[Target]], list[Deed]]
-Reason = Callable[[Sequence[Target]], str | None]
-
-
-class Action(NamedTuple):
-    """One line of the table.
-
-    `key` is a key of Textual, several with commas. `kinds` are what it acts on; empty: on the app.
-    `make` is what it does to them; None: the screen does it, with its method `action_…`.
-    `reason` is why it is disabled for these targets, None if it is not.
-    """
-
-    id: str
-    key: str
-    verb: str
-    help: str
-    kinds: frozenset[Kind] = frozenset()
-    danger: Danger = Danger.NONE
-    make: Make | None = None
-    reason: Reason | None = None
-    in_footer: bool = False
-    many: bool = True
-    """Whether it takes several targets at once."""
-
-    @property
-    def changes(self) -> bool:
-        """Whether it changes something, so that `--read-only` forbids it."""
-        return self.danger is not Danger.NONE
-
-    def disabled(self, targets: Sequence[Target], *, read_only: bool) -> str | None:
-        """Why it cannot be done to these targets now; None: it can."""
-        if self.changes and read_only:
-            return "this terminal UI is read-only"
-        return self.unfit(targets) or (self.reason(targets) if self.reason else None)
-
-    def takes(self, targets: Sequence[Target]) -> bool:
-        """Whether it is for things of these kinds."""
-        return not self.kinds or {target.kind for target in targets} <= self.kinds
-
-    def unfit(self, targets: Sequence[Target]) -> str | None:
-        """Why it is not for such targets at all; None: it is."""
-        if self.kinds and not targets:
-            return "nothing is selected"
-        if not self.takes(targets):
-            return f"not for a {targets[0].kind}"
-        if len(targets) > 1 and not self.many:
-            return "one at a time"
-        return None
-
-
-def _any_in(states: frozenset[str], otherwise: str) -> Reason:
-    def reason(targets: Sequence[Target]) -> str | None:
-        fits = any(target.state is None or target.state in states for target in targets)
-        return None if fits else otherwise
-
-    return reason
-
-
-def _flag(flag: str, otherwise: str, *, present: bool) -> Reason:
-    def reason(targets: Sequence[Target]) -> str | None:
-        fits = any((flag in target.flags) is present for target in targets)
-        return None if fits else otherwise
-
-    return reason
-
-
-def _both(*reasons: Reason) -> Reason:
-    def reason(targets: Sequence[Target]) -> str | None:
-        return next((text for one in reasons if (text := one(targets))), None)
-
-    return reason
-
+from flow.states import FINISHED_RUNS, RunState
+from flow_tui.action import Action, Danger
+from flow_tui.deeds import backfills, clearing, dags, marking, runs, tasks
+from flow_tui.reasons import any_in, both, flag
+from flow_tui.targets import Kind
 
 _ENDED: Final = frozenset(str(state) for state in FINISHED_RUNS)
-_UNFINISHED: Final = frozenset({"queued", "running"})
+_UNFINISHED: Final = frozenset(str(state) for state in RunState) - _ENDED
 _RUN: Final = frozenset({Kind.RUN})
 _DAG: Final = frozenset({Kind.DAG})
 _TASK: Final = frozenset({Kind.TASK})
@@ -121,7 +35,7 @@ ACTIONS: Final = (
     Action("view.errors", "6", "Errors", "DAG files that cannot be imported."),
     Action("view.audit", "7", "Audit", "Who changed what."),
     Action("app.open", "enter", "open", "Open what is under the cursor.", in_footer=True),
-    Action("app.back", "escape,backspace", "back", "Back to where you came from."),
+    Action("app.back", "escape,backspace", "back", "Back to where you came from.", in_footer=True),
     Action("app.filter", "slash", "filter", "Show only what fits some letters.", in_footer=True),
     Action("app.help", "question_mark", "keys", "What can be done here.", in_footer=True),
     Action("app.palette", "colon,ctrl+p", "palette", "Find any action by its name."),
@@ -150,11 +64,27 @@ ACTIONS: Final = (
         in_footer=True,
         many=False,
     ),
+    Action(
+        "dag.runs",
+        "a",
+        "all runs",
+        "The grid of its DAG: all runs and tasks.",
+        _RUN_OR_TASK,
+        in_footer=True,
+        many=False,
+    ),
     Action("run.details", "i", "run", "The run: its conf, interval and version.", _RUN_OR_TASK),
     Action(
         "task.log", "l", "log", "The log of the task's last try.", _TASK, in_footer=True, many=False
     ),
-    Action("pane.next", "tab,right_square_bracket", "next pane", "The next pane.", _PANES),
+    Action(
+        "pane.next",
+        "tab,right_square_bracket",
+        "next pane",
+        "The next pane.",
+        _PANES,
+        in_footer=True,
+    ),
     Action(
         "pane.previous",
         "shift+tab,left_square_bracket",
@@ -166,6 +96,14 @@ ACTIONS: Final = (
     Action("log.newer", "right,l", "newer try", "The log of the next try.", _LOG),
     Action("log.follow", "f", "follow", "Go on with the end of the log.", _LOG, in_footer=True),
     Action("log.wrap", "z", "wrap", "Fold long lines, or not.", _LOG),
+    Action(
+        "log.search",
+        "slash",
+        "search",
+        "Find the lines of the log that have some letters.",
+        _LOG,
+        in_footer=True,
+    ),
     Action("log.next", "n", "next match", "The next line that fits the search.", _LOG),
     Action("log.previous", "N", "previous match", "The line before that fits the search.", _LOG),
     Action("grid.fold", "z", "fold", "Fold the group or the mapped task, or unfold it.", _GRID),
@@ -177,7 +115,7 @@ ACTIONS: Final = (
         "Start a run now.",
         _DAG,
         Danger.CHANGE,
-        deeds.run,
+        dags.run,
         in_footer=True,
     ),
     Action(
@@ -187,8 +125,8 @@ ACTIONS: Final = (
         "Let the DAG start no more runs.",
         _DAG,
         Danger.CHANGE,
-        deeds.pause,
-        _flag("paused", "it is paused", present=False),
+        dags.pause,
+        flag("paused", "it is paused", present=False),
         in_footer=True,
     ),
     Action(
@@ -198,8 +136,8 @@ ACTIONS: Final = (
         "Let the DAG go on; the plan says what that creates.",
         _DAG,
         Danger.CHANGE,
-        deeds.unpause,
-        _flag("paused", "it is not paused", present=True),
+        dags.unpause,
+        flag("paused", "it is not paused", present=True),
         in_footer=True,
     ),
     Action(
@@ -217,7 +155,7 @@ ACTIONS: Final = (
         "Run again: tasks get a full new set of tries.",
         _RUN_OR_TASK,
         Danger.DESTROY,
-        deeds.clear,
+        clearing.clear,
         in_footer=True,
     ),
     Action(
@@ -227,7 +165,7 @@ ACTIONS: Final = (
         "Say that it succeeded.",
         _RUN_OR_TASK,
         Danger.DESTROY,
-        deeds.mark("success"),
+        marking.mark("success"),
     ),
     Action(
         "item.failed",
@@ -236,7 +174,7 @@ ACTIONS: Final = (
         "Say that it failed.",
         _RUN_OR_TASK,
         Danger.DESTROY,
-        deeds.mark("failed"),
+        marking.mark("failed"),
     ),
     Action(
         "task.skipped",
@@ -245,7 +183,7 @@ ACTIONS: Final = (
         "Say that it is not needed.",
         _TASK,
         Danger.DESTROY,
-        deeds.mark("skipped"),
+        marking.mark("skipped"),
     ),
     Action(
         "task.hold",
@@ -254,8 +192,8 @@ ACTIONS: Final = (
         "Let the task not start.",
         _TASK,
         Danger.CHANGE,
-        deeds.hold("hold"),
-        _flag("held", "it is held", present=False),
+        tasks.hold("hold"),
+        flag("held", "it is held", present=False),
     ),
     Action(
         "task.release",
@@ -264,8 +202,8 @@ ACTIONS: Final = (
         "Let a held task go on.",
         _TASK,
         Danger.CHANGE,
-        deeds.hold("release"),
-        _flag("held", "it is not held", present=True),
+        tasks.hold("release"),
+        flag("held", "it is not held", present=True),
     ),
     Action(
         "run.pause",
@@ -274,10 +212,10 @@ ACTIONS: Final = (
         "Let nothing more of the run start.",
         _RUN,
         Danger.CHANGE,
-        deeds.pause_runs("pause"),
-        _both(
-            _any_in(_UNFINISHED, "the run has ended"),
-            _flag("paused", "it is paused", present=False),
+        runs.pause("pause"),
+        both(
+            any_in(_UNFINISHED, "the run has ended"),
+            flag("paused", "it is paused", present=False),
         ),
     ),
     Action(
@@ -287,18 +225,21 @@ ACTIONS: Final = (
         "Let a paused run go on.",
         _RUN,
         Danger.CHANGE,
-        deeds.pause_runs("resume"),
-        _flag("paused", "it is not paused", present=True),
+        runs.pause("resume"),
+        both(
+            any_in(_UNFINISHED, "the run has ended"),
+            flag("paused", "it is not paused", present=True),
+        ),
     ),
     Action(
         "run.cancel",
         "X",
-        "cancel",
+        "cancel run",
         "End the run: stop what runs, skip the rest.",
         _RUN,
         Danger.DESTROY,
-        deeds.cancel,
-        _any_in(_UNFINISHED, "the run has ended"),
+        runs.cancel,
+        any_in(_UNFINISHED, "the run has ended"),
     ),
     Action(
         "run.delete",
@@ -307,8 +248,8 @@ ACTIONS: Final = (
         "Remove the run with its tasks, tries and XComs; logs stay.",
         _RUN,
         Danger.DESTROY,
-        deeds.delete,
-        _any_in(_ENDED, "the run has not ended; cancel it first"),
+        runs.delete,
+        any_in(_ENDED, "the run has not ended; cancel it first"),
     ),
     Action(
         "backfill.pause",
@@ -317,8 +258,8 @@ ACTIONS: Final = (
         "Let the backfill start no more runs.",
         _BACKFILL,
         Danger.CHANGE,
-        deeds.pause_backfill("pause"),
-        _any_in(frozenset({"running"}), "it is not running"),
+        backfills.pause("pause"),
+        any_in(frozenset({"running"}), "it is not running"),
         in_footer=True,
     ),
     Action(
@@ -328,19 +269,19 @@ ACTIONS: Final = (
         "Let a paused backfill go on.",
         _BACKFILL,
         Danger.CHANGE,
-        deeds.pause_backfill("resume"),
-        _any_in(frozenset({"paused"}), "it is not paused"),
+        backfills.pause("resume"),
+        any_in(frozenset({"paused"}), "it is not paused"),
         in_footer=True,
     ),
     Action(
         "backfill.cancel",
         "X",
-        "cancel",
+        "cancel backfill",
         "End the backfill and its runs.",
         _BACKFILL,
         Danger.DESTROY,
-        deeds.cancel_backfill,
-        _any_in(frozenset({"running", "paused"}), "it has ended"),
+        backfills.cancel,
+        any_in(frozenset({"running", "paused"}), "it has ended"),
         in_footer=True,
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -14,27 +13,28 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual.app import App
 from textual.await_complete import AwaitComplete
 
-from flow.errors import DatabaseError, FlowError
+from flow.errors import FlowError
 from flow.wording.cells import printable, text_of
-from flow_tui import feed, garbage, resizing, screens
-from flow_tui.actions import BY_ID, Action
+from flow_tui import resizing, screens
+from flow_tui.action import Action
+from flow_tui.actions import BY_ID
 from flow_tui.background import start
+from flow_tui.eye import Eye
 from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
 from flow_tui.session import Session
-from flow_tui.targets import Kind, Target
+from flow_tui.targets import Kind, Target, dag
 from flow_tui.themes import ON_DARK, ON_LIGHT, THEMES
 from flow_tui.view import View
-from flow_tui.widgets.frame import VIEWS, Banner
+from flow_tui.widgets.frame import VIEWS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.notifications import SeverityLevel
     from textual.widget import AwaitMount
 
-    from flow.ops.deployment import Deployment
     from flow.settings import TuiSettings
     from flow_tui.beginning import Begun
     from flow_tui.dialogs.palette import Act
@@ -64,8 +64,6 @@ class FlowApp(App[None]):
         self.session = session
         self.memory = memory
         self.keymap = Keymap.read(session.settings.tui.keys)
-        self.trouble = ""
-        """What is wrong with the session, for the banner."""
         self.clock: Callable[[], datetime] = utc_now
         """What time it is, for ages."""
         self.to_filter = False
@@ -75,8 +73,9 @@ class FlowApp(App[None]):
         self.leave: Callable[[int], None] = lambda code: None
         """Is told that this ends, and with which code, before anything is taken down."""
         self._start = start
-        self._pace = Pace(begun.counter, read_at=time.monotonic()) if begun else Pace()
-        self._look_soon = asyncio.Event()
+        pace = Pace(begun.counter, read_at=time.monotonic()) if begun else Pace()
+        self.eye = Eye(self, pace)
+        """Sees to it that what is shown is read again when something has changed."""
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -84,7 +83,7 @@ class FlowApp(App[None]):
         if not self.is_headless:
             self._heed_signals()
         self.set_keymap(self.keymap.keys)
-        start(self, self._watch, group="feed")
+        start(self, self.eye.watch, group="feed")
         for target in self._start:
             self.open(target)
 
@@ -149,62 +148,7 @@ class FlowApp(App[None]):
         """The moment against which ages are told."""
         return self.clock()
 
-    # ── the eye on the database ──────────────────────────────────────────────────────────────────
-
-    async def _watch(self) -> None:
-        """Have the screen in front read again when something has changed."""
-        while True:
-            self._look_soon.clear()  # before the look: who asks during it wants another one
-            if self.app_focus:
-                await self._look()
-            garbage.collect()  # the first screen stands
-            try:
-                await asyncio.wait_for(self._look_soon.wait(), self._wait())
-            except TimeoutError:
-                pass
-
-    def _wait(self) -> float | None:
-        """Seconds until the next look; nothing is looked at while nobody does."""
-        return self._pace.wait(time.monotonic()) if self.app_focus else None
-
-    async def _look(self) -> None:
-        overdue = self.set_timer(feed.OVERDUE, self._overdue)
-        try:
-            counter = await self.session.read(_counter)
-        except DatabaseError as error:
-            self.lost(error)
-            return
-        finally:
-            overdue.stop()
-        if self.trouble:
-            self.trouble = ""
-            self._show_trouble()
-            self._pace.nudge(time.monotonic())
-        if self._pace.saw(counter, time.monotonic()) and isinstance(self.screen, View):
-            self.screen.refresh_data()
-
-    def lost(self, error: DatabaseError) -> None:
-        """The database does not answer: say so, and try again by and by."""
-        self._pace.failed()
-        # First what happens now: a long message is cut at its end.
-        self.trouble = f"trying again: {error.message} ({error.hint})"
-        self._show_trouble()
-
-    def _overdue(self) -> None:
-        """The database has not answered yet: say so, unless more is known."""
-        if not self.trouble:
-            self.trouble = "the database takes its time: what is shown may be old"
-            self._show_trouble()
-
-    def look_now(self) -> None:
-        """Look at the database at once, and closely for a while."""
-        self._pace.nudge(time.monotonic())
-        self._look_soon.set()
-
-    def _show_trouble(self) -> None:
-        for screen in self.screen_stack:
-            for banner in screen.query(Banner):
-                banner.text = self.trouble
+    # ── what the terminal tells ──────────────────────────────────────────────────────────────────
 
     def on_resize(self) -> None:
         """Let no screen miss it."""
@@ -213,7 +157,7 @@ class FlowApp(App[None]):
     def watch_app_focus(self, focus: bool) -> None:
         """Somebody looks again."""
         if focus:
-            self._look_soon.set()
+            self.eye.look_again()
 
     # ── going places ─────────────────────────────────────────────────────────────────────────────
 
@@ -260,7 +204,7 @@ class FlowApp(App[None]):
     def _asked(self, told: list[str] | None) -> None:
         if told:
             self.notify("\n".join(told[:6]), timeout=6)
-            self.look_now()
+            self.eye.look_now()
 
     def do_app_back(self, targets: Sequence[Target]) -> None:
         """Back to the screen below."""
@@ -277,13 +221,18 @@ class FlowApp(App[None]):
 
     def do_app_refresh(self, targets: Sequence[Target]) -> None:
         """Look now."""
-        self.look_now()
+        self.eye.look_now()
 
     def do_app_copy(self, targets: Sequence[Target]) -> None:
         """Copy the command that shows the same."""
         if isinstance(self.screen, View):
-            self.copy_to_clipboard(self.screen.command)
-            self.notify(f"copied: {self.screen.command}", timeout=4)
+            self.copy([self.screen.command])
+
+    def copy(self, commands: Sequence[str]) -> None:
+        """Put commands into the clipboard of the terminal, and say so."""
+        self.copy_to_clipboard("\n".join(commands))
+        more = f" and {len(commands) - 1} more" if len(commands) > 1 else ""
+        self.notify(f"copied: {commands[0]}{more}", timeout=4)
 
     def do_app_help(self, targets: Sequence[Target]) -> None:
         """What can be done here."""
@@ -317,6 +266,10 @@ class FlowApp(App[None]):
     def do_app_filter(self, targets: Sequence[Target]) -> None:
         """What has no list has nothing to filter."""
         self.notify("there is nothing to filter here", timeout=3)
+
+    def do_dag_runs(self, targets: Sequence[Target]) -> None:
+        """The grid of the DAG."""
+        self.open(dag(targets[0].words[0]))
 
     def do_run_details(self, targets: Sequence[Target]) -> None:
         """The run, or that of the task."""
@@ -378,12 +331,6 @@ async def _do(act: Act | None) -> None:
     done = act() if act is not None else None
     if isawaitable(done):
         await done
-
-
-def _counter(deployment: Deployment) -> int:
-    from flow.ops import changes
-
-    return changes.counter(deployment)
 
 
 def _binding(key: str) -> list[Any]:

@@ -16,6 +16,7 @@ Row = TypeVar("Row")
 
 _AS_A_WHOLE: Final = "is"
 """The field whose words are compared as a whole: `is:run` is not `is:running`."""
+NO_FLAGS: Final[Mapping[str, bool]] = {}
 RANKED: Final = 500
 """Rows that are put in order of how well they fit, at most."""
 
@@ -27,11 +28,19 @@ class Texts(NamedTuple):
     fields: Mapping[str, str]
 
     @classmethod
-    def of(cls, name: str, **fields: str | Collection[str]) -> Texts:
-        """Prepare a row. What has several words is a collection of them."""
+    def of(
+        cls,
+        name: str,
+        flags: Mapping[str, bool] = NO_FLAGS,
+        /,
+        **fields: str | Collection[str],
+    ) -> Texts:
+        """Prepare a row. `flags` that hold are asked for by `is:`; several words are a collection
+        of them."""
+        holding = [flag for flag, holds in flags.items() if holds]
         texts = {
             field: (value if isinstance(value, str) else "\n".join(value)).lower()
-            for field, value in fields.items()
+            for field, value in {_AS_A_WHOLE: holding, **fields}.items()
         }
         return cls(name.lower(), texts)
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from flow.errors import UsageError
-from flow_tui.actions import ACTIONS, Action
+from flow_tui.action import Action
+from flow_tui.actions import ACTIONS
 from flow_tui.movements import MOVEMENTS
 
 _ALL: Final = {action.id: action for action in (*ACTIONS, *MOVEMENTS)}

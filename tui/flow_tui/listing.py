@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual import on
@@ -12,16 +12,14 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from flow.wording.cells import printable
+from flow_tui.action import Action
 from flow_tui.filters import Narrowing, Prepared, Texts
 from flow_tui.session import Operation
-from flow_tui.view import View
+from flow_tui.view import AGES, View
 from flow_tui.widgets.filter import FilterBar
 from flow_tui.widgets.table import Column, Table
 
 Row = TypeVar("Row")
-
-AGES: Final = 5.0
-"""Seconds between two times that ages on the screen are drawn anew."""
 
 
 class Listing(View, Generic[Row]):
@@ -142,10 +140,16 @@ class Listing(View, Generic[Row]):
     @on(FilterBar.Left)
     def _filter_left(self) -> None:
         self.table.focus()
+        self.update_hints()
 
     def do_app_filter(self) -> None:
         """Let somebody type a filter."""
         self.bar.open()
+        self.update_hints()
+
+    def has(self, action: Action) -> bool:
+        # What somebody types is letters, not keys.
+        return super().has(action) and not self.bar.typing
 
     def do_app_back(self) -> None:
         """Show everything again; where that is so, go back."""
@@ -153,11 +157,6 @@ class Listing(View, Generic[Row]):
             self.bar.clear()
         else:
             self.flow.do_app_back(())
-
-
-def joined(*parts: str | None) -> str:
-    """The parts of a line that there are."""
-    return " · ".join(part for part in parts if part)
 
 
 def by(value: Callable[[Row], Any]) -> Callable[[Row], Any]:

@@ -85,12 +85,8 @@ class LogFile:
         return [text_of_line(data[start:after][:_LONGEST]) for start, after in pairwise(places)]
 
     def search(self, letters: str, most: int) -> list[int]:
-        """The numbers of the lines that have the letters, `most` at most.
-
-        Letters are compared without case unless one of them is upper case.
-        """
-        flags = 0 if any(letter.isupper() for letter in letters) else re.IGNORECASE
-        pattern = re.compile(re.escape(letters.encode()), flags)
+        """The numbers of the lines that have the letters, `most` at most."""
+        pattern = re.compile(re.escape(letters.encode()), _flags(letters))
         return list(islice(self._found(pattern), most))
 
     def _found(self, pattern: re.Pattern[bytes]) -> Iterator[int]:
@@ -135,6 +131,11 @@ def text_of_line(data: bytes) -> str:
     return "".join(readable([shown])).replace("\n", " ").expandtabs()
 
 
+def _flags(letters: str) -> re.RegexFlag:
+    """Letters are compared without case unless one of them is upper case."""
+    return re.NOFLAG if any(letter.isupper() for letter in letters) else re.IGNORECASE
+
+
 class Search(NamedTuple):
     """Lines that fit, and on which of them somebody is; -1: on none yet."""
 
@@ -152,6 +153,11 @@ class Search(NamedTuple):
     def step(self, by: int) -> Search:
         """On the next or previous one, around the ends."""
         return self._replace(at=(self.at + by) % len(self.lines)) if self.lines else self
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What is found in the text of a line."""
+        return re.compile(re.escape(self.letters), _flags(self.letters))
 
     @property
     def line(self) -> int | None:

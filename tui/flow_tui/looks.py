@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.wording.looks import LOOKS
 from flow.wording.looks import style_of as style_of_word
 from flow_tui.themes import PALETTES
+from flow_tui.widgets.fitting import Piece
 
 _palette = "default"
 
@@ -19,6 +20,11 @@ def mark_of(state: str) -> str:
     """The symbol of a state."""
     look = LOOKS.get(state)
     return look.symbol if look else "·"
+
+
+def word_of(state: str) -> Piece:
+    """The symbol of a state, and its word."""
+    return Piece(f"{mark_of(state)} {state}", style_of(state))
 
 
 def style_of(state: str) -> str:

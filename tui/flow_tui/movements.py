@@ -10,7 +10,7 @@ from typing import Final
 
 from textual.binding import Binding
 
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.targets import Kind
 
 _GRID: Final = frozenset({Kind.GRID})
@@ -42,3 +42,16 @@ def moves(id: str, action: str, keys: str | None = None) -> Binding:
     """The binding of a widget for a movement. `keys`: those that it has there instead."""
     movement = _BY_ID[id]
     return Binding(keys or movement.key, action, movement.verb, show=False, id=id)
+
+
+LINES: Final = (
+    moves("move.up", "move(-1)"),
+    moves("move.down", "move(1)"),
+    moves("move.page_up", "page(-1)"),
+    moves("move.page_down", "page(1)"),
+    moves("move.first", "edge(False)"),
+    moves("move.last", "edge(True)"),
+    Binding("home", "edge(False)", show=False),
+    Binding("end", "edge(True)", show=False),
+)
+"""The bindings of whatever has lines one below the other: lists, logs, texts."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, find_run
 from flow.ops.tasks import tries
-from flow_tui.targets import Kind, Target
+from flow_tui import targets
+from flow_tui.targets import Target
 
 
 def find(deployment: Deployment, words: Sequence[str]) -> list[Target]:
@@ -16,11 +17,11 @@ def find(deployment: Deployment, words: Sequence[str]) -> list[Target]:
     `words`: a DAG, a run of it, a task of that. Raises `NotFound`.
     """
     dag_id = find_dag(deployment.conn, words[0]).dag_id
-    places = [Target(Kind.DAG, (dag_id,))]
+    places = [targets.dag(dag_id)]
     if len(words) > 1:
         run = find_run(deployment.conn, dag_id, words[1]).run
-        places.append(Target(Kind.RUN, (dag_id, run.run_id), run.state))
+        places.append(targets.run(dag_id, run.run_id, run.state))
         if len(words) > 2:
             found = tries(deployment, dag_id, run.run_id, words[2])
-            places.append(Target(Kind.TASK, (dag_id, run.run_id, str(found.reference))))
+            places.append(targets.task(dag_id, run.run_id, str(found.reference)))
     return places

@@ -9,7 +9,6 @@ from typing import NamedTuple
 class Kind(StrEnum):
     """Kinds of things that screens show and actions take."""
 
-    APP = "app"
     DAG = "dag"
     RUN = "run"
     TASK = "task"
@@ -27,14 +26,14 @@ class Target(NamedTuple):
     """One thing. `words` are the arguments that name it, outermost first.
 
     A DAG has one word, a run two, a task three; a backfill has its number, a pool its name, a DAG
-    file its path. `state` is its state, if it has one; `flags` are others that hold ("paused",
-    "held", "has_import_error").
+    file its path. `state` is its state, None where the screen does not know it; `flags` are
+    others that hold ("paused", "held"), None where the screen knows of none.
     """
 
     kind: Kind
     words: tuple[str, ...]
     state: str | None = None
-    flags: frozenset[str] = frozenset()
+    flags: frozenset[str] | None = None
 
     @property
     def name(self) -> str:
@@ -42,19 +41,32 @@ class Target(NamedTuple):
         return "/".join(self.words)
 
 
-def dag(dag_id: str, *, paused: bool = False) -> Target:
+def dag(dag_id: str, *, paused: bool | None = None) -> Target:
     """A DAG."""
-    return Target(Kind.DAG, (dag_id,), flags=frozenset({"paused"} if paused else ()))
+    return Target(Kind.DAG, (dag_id,), flags=_flags(paused=paused))
 
 
-def run(dag_id: str, run_id: str, state: str | None = None, *, paused: bool = False) -> Target:
+def run(
+    dag_id: str, run_id: str, state: str | None = None, *, paused: bool | None = None
+) -> Target:
     """A run."""
-    return Target(Kind.RUN, (dag_id, run_id), state, frozenset({"paused"} if paused else ()))
+    return Target(Kind.RUN, (dag_id, run_id), state, _flags(paused=paused))
 
 
 def task(
-    dag_id: str, run_id: str, reference: str, state: str | None = None, *, held: bool = False
+    dag_id: str,
+    run_id: str,
+    reference: str,
+    state: str | None = None,
+    *,
+    held: bool | None = None,
 ) -> Target:
     """A task of a run; of a mapped one its index belongs to the reference."""
-    words = (dag_id, run_id, reference)
-    return Target(Kind.TASK, words, state, frozenset({"held"} if held else ()))
+    return Target(Kind.TASK, (dag_id, run_id, reference), state, _flags(held=held))
+
+
+def _flags(**known: bool | None) -> frozenset[str] | None:
+    """Those that hold; None where it is not known."""
+    if None in known.values():
+        return None
+    return frozenset(name for name, holds in known.items() if holds)

@@ -161,9 +161,3 @@ PALETTES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """Styles of states that differ from `flow.wording.looks`, by palette."""
-
-
-def style_in(palette: str, state: str) -> str:
-    """The style of a state."""
-    look = LOOKS.get(state)
-    return PALETTES[palette].get(state, look.style if look else "")

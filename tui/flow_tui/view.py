@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,8 +14,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from flow.errors import DatabaseError, FlowError
-from flow_tui.actions import ACTIONS, BY_ID, Action, for_kinds
+from flow_tui.action import Action
+from flow_tui.actions import ACTIONS, BY_ID, for_kinds
 from flow_tui.background import start
+from flow_tui.sentences import of_error
 from flow_tui.session import Operation
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.frame import Banner, Crumbs, Hints, TopBar
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from flow_tui.app import FlowApp
 
 T = TypeVar("T")
+AGES: Final = 5.0
+"""Seconds between two times that ages on the screen are drawn anew."""
 
 
 class View(Screen[None]):
@@ -121,7 +125,7 @@ class View(Screen[None]):
         self.update_hints()
 
     def on_screen_resume(self) -> None:
-        self.query_one(Banner).text = self.flow.trouble
+        self.query_one(Banner).text = self.flow.eye.trouble
         if not self._read_already:
             self.refresh_data()
         self._read_already = False
@@ -140,19 +144,23 @@ class View(Screen[None]):
                 try:
                     await self.load()
                     self._loaded = True
-                except DatabaseError as error:
-                    self.flow.lost(error)
-                    return
                 except FlowError as error:
-                    self.missing(error)
+                    self.failed(error)
                     return
         finally:
             self._loading = False
         self.update_hints()
 
+    def failed(self, error: FlowError) -> None:
+        """Say why nothing could be read; of a database that is away the banner tells."""
+        if isinstance(error, DatabaseError):
+            self.flow.eye.lost(error)
+        else:
+            self.missing(error)
+
     def missing(self, error: FlowError) -> None:
         """What the screen shows is not there, or not any more."""
-        self.tell(f"{error.message}; {error.hint}" if error.hint else error.message)
+        self.tell("; ".join(of_error(error)))
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -161,18 +169,20 @@ class View(Screen[None]):
         if not self.is_attached:
             return
         read_only = self.flow.session.read_only
-        hints = [
-            (
-                self.flow.key_of(action),
-                action,
-                action.disabled(self.targets_of(action), read_only=read_only) is None,
-            )
-            for action in sorted(self.actions(), key=lambda one: not one.kinds)
-            if action.in_footer
-            and not (self.targets_of(action) and action.unfit(self.targets_of(action)))
-            and (action.id != "app.filter" or hasattr(self, "do_app_filter"))
-        ]
-        self.query_one(Hints).show([one for one in hints if one[2] or one[1].changes])
+        hints = []
+        for action in sorted(self.actions(), key=lambda one: not one.kinds):
+            if action.in_footer and self.has(action):
+                targets = self.targets_of(action)
+                forbidden = action.changes and read_only
+                if forbidden or action.disabled(targets, read_only=False) is None:
+                    hints.append((self.flow.key_of(action), action, not forbidden))
+        self.query_one(Hints).show(hints)
+
+    def has(self, action: Action) -> bool:
+        """Whether there is something here that an action of every screen could be about."""
+        if action.id == "app.back":
+            return self in self.app.screen_stack[1:]
+        return action.id != "app.filter" or hasattr(self, "do_app_filter")
 
     @on(Hints.Pressed)
     async def press(self, message: Hints.Pressed) -> None:

@@ -162,7 +162,7 @@ def cancel(
     Runs that have ended stay as they are, and so do those that were still to be done again.
     """
     from flow.ops import backfills
-    from flow.wording.backfills import describe_cancelled
+    from flow.wording.backfills import describe_cancelled, question_to_cancel
     from flow_cli.backfill_page import report_cancelled
     from flow_cli.confirm import confirm
 
@@ -175,7 +175,7 @@ def cancel(
                 report_cancelled(printer, plan, dry_run=True)
                 return
             printer.message("\n".join(describe_cancelled(plan)))
-            confirm(f"Cancel backfill {found.id} of {found.dag_id}?", yes=yes)
+            confirm(question_to_cancel(found), yes=yes)
         done = backfills.cancel(deployment, found.id, keep_running=keep_running)
     report_cancelled(printer, done, dry_run=False)
 

@@ -153,11 +153,11 @@ def next_(
 def pause(context: typer.Context, dags: DagsArgument, output: OutputOption = Format.TEXT) -> None:
     """Let no new run of DAGs be created or started. Runs that are running go on."""
     from flow.ops import pausing
+    from flow.wording.pausing import paused
 
     with opened(context) as deployment:
-        paused = pausing.pause(deployment, dags)
-    texts = [f"{one.dag_id} {'is' if one.changed else 'was already'} paused" for one in paused]
-    Output(output).lines(texts, {"dags": plain(paused)})
+        done = pausing.pause(deployment, dags)
+    Output(output).lines([paused(one) for one in done], {"dags": plain(done)})
 
 
 @app.command(cls=Command, epilog=examples("flow dags unpause sales"))

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import os
 import zipfile
-import zlib
-from typing import Final
+from typing import IO, Final
+
+from flow.process import plain_file
 
 ARCHIVE: Final = ".zip"
-BROKEN_ARCHIVE: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
-"""Errors of a file that is no archive, not all of one, or one in a form that Python cannot read."""
+_LONGEST_LIST: Final = 8 * 1024 * 1024
+"""Bytes of an archive's list of its own files, some 100,000 of them: it is read as a whole."""
 
 
 def names_in(archive: str) -> list[str]:
     """The names of the modules at the top of an archive, in order.
 
-    Raises OSError when the file cannot be read, and one of `BROKEN_ARCHIVE`.
+    Raises OSError when the file cannot be read, and almost anything when it is no archive, not all
+    of one, or one that was made to do harm.
     """
-    with zipfile.ZipFile(archive) as opened:
+    with (
+        open(archive, "rb", opener=plain_file.opener) as file,
+        zipfile.ZipFile(_Bounded(file)) as opened,
+    ):
         return sorted(n for n in opened.namelist() if n.endswith(".py") and "/" not in n)
 
 
@@ -32,3 +37,19 @@ def modules_in(archive: str) -> dict[str, bytes]:
     names = names_in(archive)
     with zipfile.ZipFile(archive) as opened:
         return {f"{archive}{os.sep}{name}": opened.read(name) for name in names}
+
+
+class _Bounded:
+    """A file of which no more than the longest list is read at once."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(min(size, _LONGEST_LIST + 1) if size >= 0 else _LONGEST_LIST + 1)
+        if len(data) > _LONGEST_LIST:
+            raise zipfile.BadZipFile(
+                f"its list of files is larger than {_LONGEST_LIST >> 20} MiB: pack fewer files"
+            )
+        return data

@@ -9,12 +9,27 @@ from __future__ import annotations
 import errno
 import hashlib
 from collections.abc import Mapping
+from typing import Final
+
+from flow.process import plain_file
+
+_READ: Final = 256 * 1024
 
 
 def content_hash(path: str) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal. Raises OSError when it cannot be read."""
-    with open(path, "rb") as file:  # noqa: PTH123 - of thousands of files
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises OSError when it cannot be read, or is no file of code (`flow.process.plain_file`).
+    """
+    digest = hashlib.sha256()
+    left = plain_file.LARGEST
+    with open(path, "rb", buffering=0, opener=plain_file.opener) as file:
+        while data := file.read(_READ):
+            digest.update(data)
+            left -= len(data)
+            if left < 0:  # it grows as fast as it is read
+                raise plain_file.too_large(path)
+    return digest.hexdigest()
 
 
 def content_or_why(path: str) -> str:

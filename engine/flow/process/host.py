@@ -30,7 +30,7 @@ from typing import Final
 import msgspec
 
 from flow.errors import ProtocolError
-from flow.process import adopted, alarm, prctl
+from flow.process import adopted, alarm, prctl, tree
 from flow.process.cgroup import WorkerGroup
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
@@ -202,6 +202,11 @@ class Host:
         if self._process is not None:
             raise RuntimeError("the zygote is alive, or what it left has not been ended yet")
         self._launch()
+
+    @property
+    def frozen(self) -> bool:
+        """Whether somebody has stopped the zygote, so that it hears and tells nothing."""
+        return self._process is not None and tree.stopped(self._process.pid)
 
     def kill(self) -> None:
         """SIGKILL the zygote, as one that does not answer any more; `ZygoteDied` follows."""

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Final
 
 from flow.process.messages import ImportTime
+from flow.process.plain_file import Signature, signature
 
 INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _MOST: Final = 10
@@ -35,6 +36,8 @@ class ImportRecord:
     def __init__(self) -> None:
         self.origins: dict[str, str] = {}
         """File by name of each module whose execution has begun."""
+        self.signatures: dict[str, Signature] = {}
+        """Of those files, as they were then."""
         self._times: list[ImportTime] = []
         self._importers = threading.local()
         self._known = len(sys.modules)
@@ -103,6 +106,10 @@ class ImportRecord:
     ) -> None:
         if spec.origin is not None:
             self.origins[spec.name] = spec.origin
+            try:
+                self.signatures[spec.name] = signature(spec.origin)
+            except OSError:
+                pass  # in an archive
         importer = getattr(self._importers, "name", "")
         self._importers.name = spec.name
         began = time.monotonic()

@@ -23,6 +23,7 @@ from flow.authoring import (  # noqa: F401
 from flow.authoring.collect import Collection, collecting
 from flow.authoring.dag import DAG
 from flow.authoring.operator import BaseOperator
+from flow.process import plain_file
 from flow.process.archive import ARCHIVE, modules_in
 from flow.process.compiled import CodeMissing, compiled, module_name
 from flow.timetables import events, interval, simple, trigger  # noqa: F401
@@ -75,7 +76,7 @@ def load_file(
         if part not in sys.path:
             sys.path.append(part)
     try:
-        with open(file, "rb", buffering=0) as opened:  # noqa: PTH123
+        with open(file, "rb", buffering=0, opener=plain_file.opener) as opened:
             source = opened.readall()
     except FileNotFoundError:
         raise CodeMissing(

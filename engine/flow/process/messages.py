@@ -290,6 +290,8 @@ class Parsed(Message, frozen=True, tag="parsed"):
     warnings: tuple[str, ...] = ()
     modules: dict[str, str] = {}
     """Local modules the file imported (name → absolute path)."""
+    signatures: dict[str, tuple[int, int, int, int]] = {}
+    """Of some of `modules`, by name, as they were when they were executed."""
     lacked: tuple[str, ...] = ()
     """Names of modules that the error says are not there."""
     imports: tuple[ImportTime, ...] = ()

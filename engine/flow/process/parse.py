@@ -21,8 +21,10 @@ from flow.process.jobs import ParseJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
 from flow.process.messages import Parsed
+from flow.process.verdict import LONGEST_TRACEBACK
 
 _MOST_WARNINGS: Final = 50
+_LONGEST_WARNING: Final = 2_000
 
 _encoder: Final = msgspec.json.Encoder()
 """Not canonical: the supervisor believes nothing of it, and encodes what it has checked itself."""
@@ -39,9 +41,9 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     try:
         line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
     except ProtocolError as error:
-        if not parsed.specs:
-            raise
         line.send(Parsed(error=f"the DAGs of this file are too large: {error.message}"))
+    except UnicodeEncodeError as error:
+        line.send(Parsed(error=f"a name in this file is no text: {error}"))
     output.flush()
 
 
@@ -67,9 +69,11 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
         warnings.simplefilter("default")
         found = _import(job)
     seconds = time.monotonic() - started
+    modules = record.local_modules(job.root, but=job.file)
     parsed = Parsed(
         warnings=_warnings(caught, job),
-        modules=record.local_modules(job.root, but=job.file),
+        modules=modules,
+        signatures={name: record.signatures[name] for name in modules if name in record.signatures},
         imports=record.times(every=job.observe),
         seconds=seconds,
         deeds=tuple(deeds),
@@ -105,7 +109,7 @@ def _failed(parsed: Parsed, error: BaseException, made: int | None, job: ParseJo
         nearest=nearest.meant(error) if job.observe else None,
         # What is wrong with a finished graph came through no line of the file's.
         error_line=trace.line_in(error, job.file) or made,
-        traceback=trace.user_traceback(error),
+        traceback=trace.user_traceback(error)[-LONGEST_TRACEBACK:],
         lacked=trace.lacked_modules(error),
     )
 
@@ -120,9 +124,12 @@ def _told(error: BaseException, job: ParseJob) -> str:
 def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:
     """Warnings about the user's own files, `file:line: Category: text`, each once."""
     root = Path(job.root)
-    said = {
-        f"{warning.filename}:{warning.lineno}: {warning.category.__name__}: {warning.message}": None
+    said = (
+        f"{warning.filename}:{warning.lineno}: {warning.category.__name__}: "
+        + trace.said_by(warning.message)
         for warning in caught
-        if Path(warning.filename).is_relative_to(root)
-    }
-    return tuple(said)[:_MOST_WARNINGS]
+        if isinstance(warning.message, Warning) and Path(warning.filename).is_relative_to(root)
+    )
+    return tuple(dict.fromkeys(trace.sendable(one)[:_LONGEST_WARNING] for one in said))[
+        :_MOST_WARNINGS
+    ]

@@ -23,11 +23,24 @@ _LONGEST: Final = 500
 
 def one_line(error: BaseException) -> str:
     """`Type: text` on one line, with what to do next where Flow itself says it."""
-    text = " ".join(str(error).split())
+    text = " ".join(said_by(error).split())
     if isinstance(error, FlowError):
         text = f"{error.message}; {error.hint}" if error.hint else error.message
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    said = sendable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+
+
+def said_by(error: BaseException) -> str:
+    """The text of an error, whose class is the user's and may be unable to tell it."""
+    try:
+        return str(error)
+    except Exception as another:
+        return f"(its text cannot be told: {type(another).__name__})"
+
+
+def sendable(text: str) -> str:
+    """A text of the user's as a message can hold it: halves of surrogate pairs are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def with_place(error: BaseException, file: str, root: str) -> str:
@@ -75,7 +88,7 @@ def user_traceback(error: BaseException) -> str:
     if explained and not summary.stack:
         text = "".join(text.rpartition(_HEADER)[::2])  # its own; those of its causes stay
     hint = f"{error.hint}\n" if isinstance(error, FlowError) and error.hint else ""
-    return (text + hint).rstrip("\n")
+    return sendable((text + hint).rstrip("\n"))
 
 
 def line_in(error: BaseException, file: str) -> int | None:
@@ -109,7 +122,7 @@ def lacked_modules(error: BaseException) -> tuple[str, ...]:
 
 def lacked_name(error: ImportError) -> str | None:
     """The `name` that `from package import name` did not find."""
-    found = _NO_NAME.match(str(error))
+    found = _NO_NAME.match(said_by(error))
     return found[1] if found else None
 
 

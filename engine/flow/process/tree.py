@@ -50,6 +50,12 @@ def alive(pid: int) -> bool:
     return fields is not None and fields[0] not in (b"Z", b"X")
 
 
+def stopped(pid: int) -> bool:
+    """Whether a process has been stopped by a signal, or by one that traces it."""
+    fields = _stat(pid)
+    return fields is not None and fields[0] in (b"T", b"t")
+
+
 def kill(root: int) -> None:
     """SIGKILL a process and all its descendants, whatever their sessions and process groups.
 

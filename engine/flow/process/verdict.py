@@ -24,7 +24,7 @@ from flow.timetables import Custom, Evaluation, Row
 from flow.timetables.custom import MOST_ROWS, checked
 
 _LONGEST_ERROR: Final = 2_000
-_LONGEST_TRACEBACK: Final = 100_000
+LONGEST_TRACEBACK: Final = 100_000
 """Characters, of which the last ones count."""
 _END_OF_LINES: Final = 2**31
 
@@ -56,7 +56,7 @@ def judge(
     if ended is None:
         return ImportFailure(
             "the import ended the process that had started it (a kill of its parent or of all "
-            "processes?): only its own child processes are a DAG file's to end"
+            "processes?), or stopped it: only its own child processes are a DAG file's to end"
         )
     if not isinstance(ended.result, Parsed):
         return ImportFailure(_death(ended, overdue, limits), last.line, last.stack)
@@ -66,7 +66,7 @@ def judge(
         return list(_dags(ended.result))
     except FlowError as error:
         return ImportFailure(f"{error.message}; {error.hint}" if error.hint else error.message)
-    except (msgspec.MsgspecError, ValueError, OverflowError) as error:
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         return ImportFailure(f"the import reported a DAG that cannot be: {error}")
 
 
@@ -78,7 +78,7 @@ def _reported(parsed: Parsed, error: str, limits: Limits) -> ImportFailure:
     return ImportFailure(
         " ".join(error[:_LONGEST_ERROR].split()),
         line if line is not None and 0 < line < _END_OF_LINES else None,
-        parsed.traceback[-_LONGEST_TRACEBACK:] if parsed.traceback else None,
+        parsed.traceback[-LONGEST_TRACEBACK:] if parsed.traceback else None,
     )
 
 
@@ -116,7 +116,7 @@ def _evaluation(evaluated: Evaluated | None) -> Evaluation:
     return Evaluation(
         rows,
         " ".join(said[:_LONGEST_ERROR].split()) if said is not None else None,
-        evaluated.traceback[-_LONGEST_TRACEBACK:] if evaluated.traceback else None,
+        evaluated.traceback[-LONGEST_TRACEBACK:] if evaluated.traceback else None,
         evaluated.dry,
     )
 

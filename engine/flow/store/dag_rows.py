@@ -54,7 +54,6 @@ select array(select dag_id from dag
 """
 
 _NAMES = ", ".join(Columns._fields)
-_PLACES = ", ".join(f"%({name})s" for name in Columns._fields)
 
 _READ = f"""
 select d.dag_id, d.version, v.spec_hash, v.code_hash, d.cursor_at, {_NAMES}
@@ -90,15 +89,29 @@ versions as (
 select dag_id, file from made
 """
 
-_UPDATE = f"update dag set ({_NAMES}) = ({_PLACES}) where dag_id = %(dag_id)s"
+# All DAGs of a file at once: one that is edited may define thousands.
+_UPDATE = f"""
+update dag set ({_NAMES}) = ({", ".join(f"n.{name}" for name in Columns._fields)})
+from json_to_recordset(%(changed)s) as n(dag_id text, bundle text, file text, line int,
+  present boolean, schedule text, timezone text, catchup text, owner text, tags text[],
+  description text, max_active_runs int, concurrency int)
+where dag.dag_id = n.dag_id
+"""
 
-_SET_VERSION = "update dag set version = %(number)s where dag_id = %(dag_id)s"
-
-_ADD_VERSION = """
-insert into dag_version (dag_id, number, spec_hash, code_hash, code, modules, bundle,
-  max_active_tasks, pools)
-values (%(dag_id)s, %(number)s, %(spec_hash)s, %(code_hash)s, %(code)s, %(modules)s::jsonb,
-  %(bundle)s, %(max_active_tasks)s, %(pools)s::jsonb)
+_ADD_VERSIONS = """
+with new as materialized (
+  select * from json_to_recordset(%(new)s) as n(dag_id text, number int, spec_hash text, body text,
+    head text, code_hash text, code text, modules jsonb, bundle text, max_active_tasks int,
+    pools jsonb)),
+kept as (
+  insert into spec (hash, body, head) select distinct on (spec_hash) spec_hash, body, head from new
+  order by spec_hash on conflict do nothing),
+versions as (
+  insert into dag_version (dag_id, number, spec_hash, code_hash, code, modules, bundle,
+    max_active_tasks, pools)
+  select dag_id, number, spec_hash, code_hash, code, modules, bundle, max_active_tasks, pools
+  from new)
+update dag set version = new.number from new where dag.dag_id = new.dag_id
 """
 
 _HIDE = """
@@ -129,18 +142,20 @@ def insert(conn: Conn, new: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]
     return {(dag_id, file) for dag_id, file in rows}
 
 
-def update(conn: Conn, dag_id: str, columns: Columns) -> None:
-    """Write what a file decides."""
-    conn.execute(_UPDATE, {"dag_id": dag_id, **columns._asdict()})
+def update(conn: Conn, changed: Mapping[str, Columns]) -> None:
+    """Write what files decide of some DAGs, by id."""
+    if changed:
+        rows = [{"dag_id": dag_id, **one._asdict()} for dag_id, one in changed.items()]
+        conn.execute(_UPDATE, {"changed": msgspec.json.encode(rows).decode()})
 
 
-def add_version(conn: Conn, number: int, version: Mapping[str, Any]) -> None:
-    """Give a DAG a version more. `version` are its columns; its spec is there."""
-    values = {**version, "number": number}
-    for name in ("modules", "pools"):
-        values[name] = msgspec.json.encode(version[name]).decode()
-    conn.execute(_ADD_VERSION, values)
-    conn.execute(_SET_VERSION, values)
+def add_versions(conn: Conn, new: Sequence[Mapping[str, Any]]) -> None:
+    """Give DAGs a version more each.
+
+    Each is a mapping of the columns of `dag_version` and `spec`.
+    """
+    if new:
+        conn.execute(_ADD_VERSIONS, {"new": msgspec.json.encode(new).decode()})
 
 
 def hide(conn: Conn, dag_ids: Iterable[str]) -> set[str]:

@@ -107,6 +107,10 @@ class _Storing:
         self._files = files
         self._paused = paused
         self._rows: dict[str, DagRow] = {}
+        self._before: dict[str, str] = {}
+        """Specs that are replaced: canonical JSON by hash."""
+        self._changed: dict[str, Columns] = {}
+        self._renewed: list[dict[str, Any]] = []
 
     def store(self) -> list[Stored]:
         """The ids that files give up are free for the others before any of them is asked for."""
@@ -127,6 +131,8 @@ class _Storing:
         wanted = {dag_id for one in files.values() for dag_id in one.definitions}
         self._rows, now = dag_rows.lock(self._conn, wanted, files)
         hidden = self._drop(files)
+        if replaced := self._replaced(files.values()):
+            self._before = specs.load(self._conn, replaced)
         new = []
         for dag_id, file in _in_order(files.values()):
             row = self._rows.get(dag_id)
@@ -136,8 +142,19 @@ class _Storing:
                 file.stored.conflicts[dag_id] = row.columns.file
             else:
                 self._update(file, row, file.definitions[dag_id], now)
+        dag_rows.update(self._conn, self._changed)
+        dag_rows.add_versions(self._conn, self._renewed)
         self._insert(new, now)
         return hidden
+
+    def _replaced(self, files: Iterable[_File]) -> set[str]:
+        """The hashes of specs in whose place others come."""
+        return {
+            row.spec_hash
+            for file in files
+            for dag_id, definition in file.definitions.items()
+            if (row := self._rows.get(dag_id)) and row.spec_hash != definition.spec_hash
+        }
 
     def _drop(self, files: Mapping[str, _File]) -> dict[str, list[str]]:
         left = [
@@ -206,7 +223,7 @@ class _Storing:
         columns = _columns(file.file, definition)
         returned = not row.columns.present
         if columns != row.columns:
-            dag_rows.update(self._conn, row.dag_id, columns)
+            self._changed[row.dag_id] = columns
             self._rows[row.dag_id] = row._replace(columns=columns)
             stored.written = True
         if returned:
@@ -214,9 +231,10 @@ class _Storing:
         if returned or _limits(columns) != _limits(row.columns):
             file.limits_moved.append(row.dag_id)
         if (definition.spec_hash, file.file.code_hash) != (row.spec_hash, row.code_hash):
-            specs.store(self._conn, definition.spec_hash, definition.body, spec)
-            dag_rows.add_version(self._conn, row.version + 1, _version(file.file, definition))
-            file.note_version(row.dag_id, row.version + 1)
+            number = row.version + 1
+            version = _version(file.file, definition) | specs.columns(definition.body, spec)
+            self._renewed.append(version | {"number": number})
+            file.note_version(row.dag_id, number)
         before = self._spec_before(row, definition)
         others = self._store_intervals(file, definition, before)
         if returned or _rhythm(before) != _rhythm(spec):
@@ -227,7 +245,7 @@ class _Storing:
     def _spec_before(self, row: DagRow, definition: ImportedDag) -> DagSpec:
         if row.spec_hash == definition.spec_hash:
             return definition.spec
-        return decode(specs.load(self._conn, [row.spec_hash])[row.spec_hash])
+        return decode(self._before[row.spec_hash])
 
     def _store_intervals(self, file: _File, definition: ImportedDag, before: DagSpec) -> bool:
         """Keep the intervals of a timetable of the user's own; whether others come now."""

@@ -10,20 +10,12 @@ from flow.store.connect import Conn
 
 _LOAD = "select hash, body from spec where hash = any(%(hashes)s::text[])"
 _LOAD_HEADS = "select hash, coalesce(head, body) from spec where hash = any(%(hashes)s::text[])"
-_STORE = """
-insert into spec (hash, body, head) values (%(hash)s, %(body)s, %(head)s) on conflict do nothing
-"""
 
 
 def load(conn: Conn, hashes: Iterable[str], *, heads: bool = False) -> dict[str, str]:
     """Canonical JSON by hash: whole specs, or heads where a spec has one."""
     statement = _LOAD_HEADS if heads else _LOAD
     return dict(conn.execute(statement, {"hashes": arrays.texts(hashes)}).fetchall())
-
-
-def store(conn: Conn, hash: str, body: bytes, spec: DagSpec) -> None:
-    """Keep a spec under its hash; the same one again changes nothing."""
-    conn.execute(_STORE, {"hash": hash, **columns(body, spec)})
 
 
 def columns(body: bytes, spec: DagSpec) -> dict[str, str | None]:

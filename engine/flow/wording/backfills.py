@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 IN_FULL: Final = 14
 """Intervals that are named one by one; of more only how many there are."""
+NOTHING: Final = "nothing to do: every interval has a run"
 _WORDS: Final = {"create": "get a run", "clear": "run again", "skip": "left alone"}
 
 
@@ -22,7 +23,7 @@ def describe(plan: BackfillPlan) -> list[str]:
     starts = sorted(one.data_interval_start for one in plan.intervals)
     lines = [
         f"{plan.dag_id}: {counted(len(plan.intervals), 'interval')} from {text_of(starts[0])} to "
-        f"{text_of(starts[-1])}, {plan.order} first, {plan.max_active_runs} at a time"
+        f"{text_of(starts[-1])}, {pace(plan)}"
     ]
     for action, word in _WORDS.items():
         some = [one for one in plan.intervals if one.action == action]
@@ -44,6 +45,11 @@ def describe(plan: BackfillPlan) -> list[str]:
     elif plan.runs:
         lines.append("  estimated: nothing to go by, no run has succeeded lately")
     return lines
+
+
+def pace(one: BackfillPlan | Backfill) -> str:
+    """In which order the runs go, and how many at a time."""
+    return f"{one.order} first, {one.max_active_runs} at a time"
 
 
 def question(plan: BackfillPlan) -> str:
@@ -78,6 +84,11 @@ def again(backfill: Backfill) -> str:
 def goes_on(backfill: Backfill) -> str:
     """What is told to somebody who stops looking at it."""
     return f"backfill {backfill.id} goes on; {again(backfill)}"
+
+
+def question_to_cancel(backfill: Backfill) -> str:
+    """What somebody has to agree to who ends one."""
+    return f"Cancel backfill {backfill.id} of {backfill.dag_id}?"
 
 
 def describe_cancelled(done: CancelledBackfill) -> list[str]:

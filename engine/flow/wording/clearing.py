@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from flow.enumeration import few
 from flow.task_reference import task_reference
 from flow.wording.cells import counted
 from flow.wording.run_changes import dags, name
@@ -14,6 +15,7 @@ from flow.wording.task_changes import IN_FULL
 if TYPE_CHECKING:
     from flow.ops.clear_plan import Cleared, ClearedRun
     from flow.ops.clearing import Clearing
+    from flow.store.read.dags import StoredDag
     from flow.store.read.runs import Run
 
 
@@ -43,6 +45,29 @@ def question(clearing: Clearing) -> str:
     return f"Clear {tasks} of {runs} of {dags(clearing)}?"
 
 
+def notes(clearing: Clearing) -> list[str]:
+    """What is not cleared, and when the runs start."""
+    return [*_stays(clearing), *_turns(clearing)]
+
+
+def warnings(clearing: Clearing) -> list[str]:
+    """What keeps the runs from starting until somebody lets them."""
+    return [*_held_back(clearing), *_paused_dags(clearing)]
+
+
+def nothing(clearing: Clearing) -> list[str]:
+    """That there is nothing to clear, and what would have fitted."""
+    looked_at = counted(len(clearing.looked_at), "run")
+    of = clearing.dags[0].dag_id if len(clearing.dags) == 1 else counted(len(clearing.dags), "DAG")
+    lines = [f"nothing to clear in {looked_at} of {of}"]
+    if clearing.vanished:
+        lines.append(
+            f"{few(clearing.vanished)} would fit, but the latest version does not have it; "
+            "--version run clears it in the version that the run has"
+        )
+    return lines
+
+
 def look_at(clearing: Clearing) -> str:
     """The command that shows how the runs are doing."""
     ids = {run.dag_id for run in clearing.runs}
@@ -53,6 +78,41 @@ def ended(run: Run) -> str:
     """A line about a run that has ended; of a failure with the command that says why."""
     line = f"{run.dag_id} {run.run_id}: {run.state}"
     return f"{line}: flow why {run.dag_id} {run.run_id}" if run.state == "failed" else line
+
+
+def _stays(clearing: Clearing) -> Iterator[str]:
+    stays = list(dict.fromkeys(task for run in clearing.runs for task in run.stays))
+    if stays:
+        yield (
+            f"{few(stays)} did not run because of an earlier end and stay so; "
+            "--downstream clears them too"
+        )
+
+
+def _turns(clearing: Clearing) -> Iterator[str]:
+    for dag in clearing.dags:
+        if not dag.paused and _queued(clearing, dag) > dag.max_active_runs:
+            of = "they" if len(clearing.dags) == 1 else f"those of {dag.dag_id}"
+            yield f"{of} start oldest first, {dag.max_active_runs} at a time (max_active_runs)"
+
+
+def _held_back(clearing: Clearing) -> Iterator[str]:
+    paused = [name(clearing, run) for run in clearing.runs if run.paused]
+    if paused:
+        yield f"paused, to go on after `flow runs resume`: {few(paused)}"
+
+
+def _paused_dags(clearing: Clearing) -> Iterator[str]:
+    for dag in clearing.dags:
+        if dag.paused and _queued(clearing, dag):
+            yield (
+                f"DAG {dag.dag_id} is paused: its queued runs start after "
+                f"`flow dags unpause {dag.dag_id}`"
+            )
+
+
+def _queued(clearing: Clearing, dag: StoredDag) -> int:
+    return sum(run.after == "queued" for run in clearing.runs if run.dag_id == dag.dag_id)
 
 
 def _heading(clearing: Clearing, run: ClearedRun) -> str:

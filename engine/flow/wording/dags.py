@@ -96,12 +96,17 @@ def describe_deletion(deletion: Deletion) -> list[str]:
     return lines
 
 
-def _slowest(report: FileReport) -> list[str]:
-    """The modules that took longest."""
-    texts = [
+def slow_imports(report: FileReport) -> list[str]:
+    """The modules that took longest, and who has imported them."""
+    return [
         f"{name} {seconds:.2f} s" + (f" (imported by {importer})" if importer else "")
         for name, seconds, importer in report.imports
     ]
+
+
+def _slowest(report: FileReport) -> list[str]:
+    """The modules that took longest."""
+    texts = slow_imports(report)
     return [f"{'IMPORTS' if at == 0 else '':<10}{text}" for at, text in enumerate(texts)]
 
 

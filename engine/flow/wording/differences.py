@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flow.wording.cells import width_of
 
 if TYPE_CHECKING:
-    from flow.ops.dag_diff import Differences, FieldChange, TaskChanges
+    from flow.ops.dag_diff import DagDiff, Differences, FieldChange, TaskChanges
 
 MARGIN: Final = "  "
 _SHOWN_OF_HASH: Final = 12
@@ -22,6 +22,16 @@ _WIDEST: Final = 76
 def short_hash(whole: str) -> str:
     """The beginning of a hash, for people."""
     return whole[:_SHOWN_OF_HASH]
+
+
+def describe(diff: DagDiff) -> list[str]:
+    """What makes one version of a DAG another one, as lines for people."""
+    lines = [f"{diff.dag_id}: version {diff.before.number} -> {diff.after.number}"]
+    lines += [MARGIN + line for line in differences(diff.differences)]
+    if diff.code_changed:
+        was, now = (short_hash(one.code_hash) for one in (diff.before, diff.after))
+        lines.append(f"{MARGIN}code: {was} -> {now}")
+    return lines
 
 
 def differences(found: Differences) -> Iterator[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from flow.wording.cells import duration_text
+
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -22,6 +24,21 @@ def length(seconds: float) -> str:
 def seconds_between(start: datetime | None, end: datetime | None) -> float | None:
     """How long something took, in seconds; None while it has not ended."""
     return None if start is None or end is None else (end - start).total_seconds()
+
+
+def took(start: datetime | None, end: datetime | None) -> str:
+    """How long something took, in its two largest units; "" while it has not ended."""
+    seconds = seconds_between(start, end)
+    return "" if seconds is None else duration_text(seconds)
+
+
+def lasting(start: datetime | None, end: datetime | None, now: datetime) -> str:
+    """How long something took, or has been going on for; "" before it has started."""
+    if start is None:
+        return ""
+    if end is None:
+        return f"for {length(max(0.0, (now - start).total_seconds()))}"
+    return f"took {took(start, end)}"
 
 
 def ago(moment: datetime | None, now: datetime) -> str:

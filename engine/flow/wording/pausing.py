@@ -1,4 +1,4 @@
-"""What unpausing a DAG leads to, in words."""
+"""What pausing and unpausing a DAG leads to, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from zoneinfo import ZoneInfo
 from flow.wording.cells import counted, text_of
 
 if TYPE_CHECKING:
-    from flow.ops.pausing import Unpaused
+    from flow.ops.pausing import Paused, Unpaused
+
+
+def paused(one: Paused) -> str:
+    """That a DAG is paused."""
+    return f"{one.dag_id} {'is' if one.changed else 'was already'} paused"
 
 
 def consequences(one: Unpaused) -> list[str]:

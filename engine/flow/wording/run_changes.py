@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from flow.enumeration import few
 from flow.wording.cells import counted
@@ -35,6 +35,22 @@ class Outcome(Protocol):
     def changes(self) -> int: ...
 
 
+T = TypeVar("T", contravariant=True)
+
+
+class Words(Protocol[T]):
+    """What a verb says of what it did, or would do."""
+
+    def describe(self, done: T) -> list[str]:
+        """A line or more for every run."""
+
+    def question(self, done: T) -> str:
+        """What somebody has to agree to."""
+
+    def notes(self, done: T, *, dry_run: bool) -> list[str]:
+        """What else is to be known: what stays as it is, and what follows."""
+
+
 class CancelWords:
     """Of `flow runs cancel`."""
 
@@ -50,6 +66,10 @@ class CancelWords:
     def question(self, done: Cancelling) -> str:
         return f"Cancel {counted(len(done.runs), 'run')} of {dags(done)}?"
 
+    def notes(self, done: Cancelling, *, dry_run: bool) -> list[str]:
+        looked_at = counted(done.looked_at, "run")
+        return [] if done.runs else [f"nothing to cancel: {looked_at} ended before"]
+
 
 class DeleteWords:
     """Of `flow runs delete`."""
@@ -61,6 +81,12 @@ class DeleteWords:
 
     def question(self, done: Deleting) -> str:
         return f"Delete {counted(len(done.runs), 'run')} of {dags(done)}?"
+
+    def notes(self, done: Deleting, *, dry_run: bool) -> list[str]:
+        return [
+            f"{dag_id} runs once, so its schedule makes this run again"
+            for dag_id in done.come_again
+        ]
 
 
 class MarkWords:
@@ -78,6 +104,9 @@ class MarkWords:
     def question(self, done: RunMarking) -> str:
         return f"Mark {counted(len(done.runs), 'run')} of {dags(done)}?"
 
+    def notes(self, done: RunMarking, *, dry_run: bool) -> list[str]:
+        return already(done.unchanged)
+
 
 class PauseWords:
     """Of `flow runs pause` and `resume`; `verb` is one of them."""
@@ -91,6 +120,14 @@ class PauseWords:
 
     def question(self, done: Pausing) -> str:
         return f"{self.verb.capitalize()} {counted(len(done.runs), 'run')} of {dags(done)}?"
+
+    def notes(self, done: Pausing, *, dry_run: bool) -> list[str]:
+        return already(done.unchanged)
+
+
+def already(names: Sequence[str]) -> list[str]:
+    """What did not change because it was so before."""
+    return [f"already so: {few(names)}"] if names else []
 
 
 def name(outcome: Outcome, run: OneRun) -> str:

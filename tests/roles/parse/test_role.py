@@ -102,6 +102,19 @@ def test_hanging_files_hold_up_no_new_one(folder: Folder) -> None:
         eventually(lambda: folder.dags() == {"good": "good.py"}, "the good DAG")
 
 
+def test_files_that_hang_hold_up_no_new_one_beside_one_that_kills(folder: Folder) -> None:
+    """It ends them all, so each of them is imported alone; none of them ends by itself."""
+    mark = folder.path / "mark"
+    for number in range(3):
+        folder.write(f"hangs_{number}.py", HANGS)
+    kill = f"import os\nopen({str(mark)!r}, 'w').close()\nos.kill(os.getppid(), 9)\n"
+    folder.write("kills.py", kill + HANGS)
+    with serving(folder, interval=10_000, timeout=10 * HANG):
+        eventually(mark.exists, "the kill")
+        folder.dag("good.py", "good")
+        eventually(lambda: folder.dags() == {"good": "good.py"}, "the good DAG")
+
+
 def test_a_notification_starts_a_sweep_at_once(folder: Folder) -> None:
     folder.dag("one.py", "one")
     with serving(folder, interval=10_000):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dag_folder import Folder
+from flow.roles.parse import folders
 
 DAG = """
 from flow import DAG
@@ -184,3 +185,127 @@ def test_hidden_folders_are_not_looked_into(folder: Folder, name: str) -> None:
     folder.parse()
     expected = "one.py" if name == "node_modules" else "link.py"
     assert folder.dags() == {"one": expected}
+
+
+@pytest.mark.parametrize("place", [".flowignore", "lacking.py"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
+def test_what_is_no_plain_file_holds_nobody_up(folder: Folder, place: str, kind: str) -> None:
+    folder.dag("one.py", "one")
+    folder.write("lacks.py", "import lacking\n")
+    path = folder.path / place
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    folder.parse()
+    assert folder.dags() == {"one": "one.py"}
+    assert "lacks.py" in folder.errors()
+    if (place, kind) == ("lacking.py", "huge"):
+        assert "larger than 256 MiB" in folder.errors()["lacking.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(".flowignore", "*a" * 12), (".airflowignore", "(a+)+$")]
+)
+def test_a_pattern_that_would_be_matched_for_ever_is_passed_over(
+    folder: Folder, name: str, text: str
+) -> None:
+    folder.dag("one.py", "one")
+    folder.dag("deep/" + "a" * 200 + "b.py", "two")
+    folder.write(f"deep/{name}", f"{text}\n")
+    folder.parse(regexp_ignore=True)
+    assert set(folder.dags()) == {"one", "two"}
+
+
+def test_an_archive_of_bad_will_is_an_error_of_its_own(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    pack(folder.path / "names.zip", {"é.py": "x = 1", "/up.py": "1 / 0", "../up.py": "1 / 0"})
+    whole = (folder.path / "names.zip").read_bytes()
+    (folder.path / "no_text.zip").write_bytes(whole.replace("é".encode(), b"\xff\xfe"))
+    pack(folder.path / "many.zip", {f"{number:0200}/": "" for number in range(40_000)})
+    with (
+        zipfile.ZipFile(folder.path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("bomb.py", "w") as file,
+    ):
+        for _ in range(512):
+            file.write(b"#" * (1 << 20))
+    folder.parse(memory=1 << 28)
+    assert folder.dags() == {"one": "one.py"}
+    errors = folder.errors()
+    assert set(errors) == {"no_text.zip", "many.zip", "bomb.zip"}
+    assert "can't decode byte 0xff" in errors["no_text.zip"]
+    assert "its list of files is larger than 8 MiB" in errors["many.zip"]
+    assert "MemoryError" in errors["bomb.zip"]
+
+
+def test_an_archive_that_cannot_be_read_is_not_gone(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(archive: str) -> list[str]:
+        raise PermissionError(13, "Permission denied", archive)
+
+    pack(folder.path / "packed.zip", {"one.py": DAG.format(extra="", dag_id="one")})
+    folder.parse()
+    monkeypatch.setattr(folders, "names_in", refuse)
+    (folder.path / "packed.zip").touch()
+    folder.parse()
+    assert folder.dags() == {"one": "packed.zip"}
+
+
+def test_a_link_to_where_its_own_folder_lies_is_not_followed(
+    folder: Folder, tmp_path: Path
+) -> None:
+    folder.dag("one.py", "one")
+    (tmp_path / "beside.py").write_text("1 / 0\n")
+    (folder.path / "up").symlink_to("..")
+    (folder.path / "root").symlink_to("/")
+    folder.parse()
+    assert folder.dags() == {"one": "one.py"}
+    assert folder.errors() == {}
+
+
+def test_what_can_not_be_told_is_not_gone(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that has failed under a folder, and behind a link."""
+    folder.dag("deep/one.py", "one")
+    folder.dag("two.py", "two")
+    with folder.parser() as parser:
+        parser.run_once()
+        (folder.path / "two.py").unlink()
+        # Neither there nor not there: no name may be so long.
+        (folder.path / "two.py").symlink_to("x" * 300)
+
+        def failing(path: str) -> os._ScandirIterator[str]:
+            if path.endswith("deep"):
+                raise OSError(5, "Input/output error", path)
+            return scandir(path)
+
+        scandir = os.scandir
+        with monkeypatch.context() as context:
+            context.setattr(folders.os, "scandir", failing)
+            parser.run_once()
+        assert set(folder.dags()) == {"one", "two"}
+        (folder.path / "two.py").unlink()
+        (folder.path / "deep" / "one.py").unlink()
+        parser.run_once()
+        assert folder.dags() == {}
+    assert folder.errors() == {}
+
+
+def test_one_folder_under_two_names_is_told_of_by_both(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    other = folder.path.with_name("other")
+    other.symlink_to(folder.path)
+    folder.parse()
+    by_link = Folder(other, folder.dsn, folder.conn)
+    for _ in range(2):
+        by_link.parse()
+        folder.parse()
+        row = folder.conn.execute("select file from dag where present").fetchall()
+        assert row == [(str(folder.path / "one.py"),)]
+        (error,) = folder.errors().values()
+        assert str(other / "one.py") in error and str(folder.path / "one.py") in error

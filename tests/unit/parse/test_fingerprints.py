@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from flow.process.code import code_hash, content_hash
+from flow.process.plain_file import signature
 from flow.roles.parse import fingerprints
 from flow.roles.parse.fingerprints import Fingerprints
 
@@ -86,3 +87,45 @@ def test_only_a_change_counts_as_one(tmp_path: Path) -> None:
     memory.content(str(file))
     assert memory.changed_since([str(file)], before)
     assert not memory.changed_since([str(file)], time.monotonic())
+
+
+def test_a_change_back_to_what_it_was_counts_as_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    memory = Fingerprints()
+    memory.content(str(file))
+    before = time.monotonic()
+    other = tmp_path / "b.py"
+    other.write_text("x = 1\n")
+    other.rename(file)
+    memory.content(str(file))
+    assert memory.changed_since([str(file)], before)
+
+
+def test_a_clock_that_is_ahead_for_ever_does_not_have_a_file_read_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    far = time.time() + 1e6
+    os.utime(file, (far, far))
+    reads = []
+    monkeypatch.setattr(fingerprints, "content_hash", lambda path: reads.append(path) or "hash")
+    memory = Fingerprints()
+    now = time.monotonic()
+    for second in range(6):
+        monkeypatch.setattr(fingerprints.time, "monotonic", lambda second=second: now + second)
+        memory.content(str(file))
+    assert len(reads) == 3
+
+
+def test_what_a_child_saw_is_compared_with_what_is_there(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    seen = {str(file): signature(str(file))}
+    memory = Fingerprints()
+    memory.content(str(file))
+    assert not memory.differ(seen)
+    file.write_text("x = 22\n")
+    memory.content(str(file))
+    assert memory.differ(seen)

@@ -84,6 +84,27 @@ def test_a_file_that_ended_all_processes_runs_alone() -> None:
     assert take_all(queue) == ["two"]
 
 
+def test_one_that_hangs_alone_holds_up_nobody_unless_all_have_died_beside_it_again() -> None:
+    queue = Queue(2)
+    queue.add([Waiting("hangs").suspected(), Waiting("sleeps").suspected()])
+    assert take_all(queue) == ["hangs"]
+    queue.add([Waiting("good")])
+    assert take_all(queue) == []
+    assert not queue.yields("hangs")
+    assert take_all(queue) == ["good"]
+    queue.done("good")
+    again = queue.done("hangs").suspected()
+    assert again == Waiting("hangs", alone=True, deaths=2)
+    queue.add([again])
+    assert take_all(queue) == ["sleeps"]
+    queue.done("sleeps")
+    assert take_all(queue) == ["hangs"]
+    queue.add([Waiting("good")])
+    assert not queue.yields("hangs")
+    assert take_all(queue) == []
+    assert queue.done("hangs").alone
+
+
 def test_what_waits_to_be_alone_comes_back_among_the_others_only_when_it_has_changed() -> None:
     """A sweep finds it unparsed, again and again."""
     queue = Queue(2)

@@ -12,9 +12,10 @@ from textual.containers import Horizontal
 from textual.widgets import Button, Input, Label, Select
 
 from flow.errors import UsageError
-from flow_tui import deeds
-from flow_tui.actions import Action
-from flow_tui.deeds import BackfillWish, Deed
+from flow_tui.action import Action
+from flow_tui.deeds import backfills
+from flow_tui.deeds.backfills import BackfillWish
+from flow_tui.deeds.deed import Deed
 from flow_tui.dialogs.plan import PlanDialog
 from flow_tui.targets import Kind, Target
 
@@ -36,6 +37,7 @@ class BackfillDialog(PlanDialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", show=False, priority=True),
     ]
+    COPY_KEY = "ctrl+y"
 
     def __init__(self, action: Action, targets: Sequence[Target], start: str, end: str) -> None:
         """`start` and `end` are date arguments, empty where nothing is selected."""
@@ -84,7 +86,7 @@ class BackfillDialog(PlanDialog):
             order=self._chosen("order"),
             reprocess=self._chosen("reprocess"),
         )
-        return [deeds.backfill(wish)]
+        return [backfills.start(wish)]
 
     def _value(self, id: str) -> str:
         return self.query_one(f"#{id}", Input).value.strip()

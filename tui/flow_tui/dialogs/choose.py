@@ -10,11 +10,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from flow.wording.cells import width_of
+from flow_tui.dialogs.dialog import Dialog
 from flow_tui.fuzzy import score
 
 T = TypeVar("T")
@@ -31,25 +31,25 @@ class Choice(NamedTuple, Generic[T]):
     title: str
     about: str = ""
     key: str = ""
-    more: str = ""
-    """What stands below the list while it is under the cursor."""
+    commands: Sequence[str] = ()
+    """The `flow` commands that do the same, told while it is under the cursor."""
     off: str | None = None
 
 
-class ChooseDialog(ModalScreen[T | None]):
+class ChooseDialog(Dialog[T | None]):
     """Ends with what was chosen, or None."""
 
     DEFAULT_CSS = """
-    ChooseDialog > Vertical {
-        width: 90%; max-width: 100; height: 90%; max-height: 44;
-        background: $surface; border: round $primary; padding: 0 1;
-    }
+    ChooseDialog > .box { max-width: 100; height: 90%; max-height: 44; }
     ChooseDialog Input { margin-bottom: 1; background: $panel; }
     ChooseDialog OptionList {
         height: 1fr; border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1;
     }
     ChooseDialog OptionList > .option-list--option-highlighted {
         background: $primary 45%; color: $text; text-style: bold;
+    }
+    ChooseDialog:ansi OptionList > .option-list--option-highlighted {
+        background: $block-cursor-background; color: $block-cursor-foreground;
     }
     ChooseDialog #more { height: 2; margin-top: 1; color: $text-muted; }
     """
@@ -58,6 +58,7 @@ class ChooseDialog(ModalScreen[T | None]):
         Binding("down", "move(1)", show=False, priority=True),
         Binding("up", "move(-1)", show=False, priority=True),
     ]
+    COPY_KEY = "ctrl+y"
     HEADING: ClassVar[str] = ""
     PLACEHOLDER: ClassVar[str] = "a few letters"
 
@@ -67,9 +68,9 @@ class ChooseDialog(ModalScreen[T | None]):
         self._shown: list[Choice[T]] = []
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
+        with Vertical(classes="box") as box:
             box.border_title = self.HEADING
-            box.border_subtitle = "enter does it · esc closes"
+            box.border_subtitle = f"enter does it · {self.COPY_KEY} copies its command · esc closes"
             yield Input(placeholder=self.PLACEHOLDER, compact=True)
             yield OptionList()
             yield Static(id="more")
@@ -98,7 +99,7 @@ class ChooseDialog(ModalScreen[T | None]):
         self._shown = [choice for _, choice in found[:_SHOWN]]
         options = self.query_one(OptionList)
         options.clear_options()
-        room = max(20, options.size.width - 4)
+        room = max(20, options.size.width - 3)  # padding, scrollbar
         keys = max((len(choice.key) for choice in self._choices), default=0)
         titles = min(_TITLE, max((width_of(choice.title) for choice in self._choices), default=0))
         options.add_options(Option(_line(choice, keys, titles, room)) for choice in self._shown)
@@ -111,9 +112,14 @@ class ChooseDialog(ModalScreen[T | None]):
         """Say more about what is under the cursor."""
         choice = self._shown[event.option_index]
         more = Text(choice.off or choice.about)
-        if choice.more:
-            more.append(f"\n{choice.more}", "bold")
+        if choice.commands:
+            more.append(f"\n{'; '.join(choice.commands)}", "bold")
         self.query_one("#more", Static).update(more)
+
+    @property
+    def commands(self) -> Sequence[str]:
+        at = self.query_one(OptionList).highlighted
+        return () if at is None else self._shown[at].commands
 
     @on(Input.Submitted)
     def submitted(self) -> None:

@@ -12,9 +12,10 @@ from textual.app import ComposeResult, RenderResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from flow_tui import deeds
-from flow_tui.actions import Action
-from flow_tui.deeds import ClearOptions, Deed
+from flow_tui.action import Action
+from flow_tui.deeds import clearing
+from flow_tui.deeds.clearing import ClearOptions
+from flow_tui.deeds.deed import Deed
 from flow_tui.dialogs.plan import PlanDialog
 from flow_tui.targets import Kind, Target
 
@@ -70,7 +71,7 @@ class ClearDialog(PlanDialog):
         yield Choices(self)
 
     def deeds(self) -> list[Deed]:
-        return deeds.clear(self.targets, self.options)
+        return clearing.clear(self.targets, self.options)
 
     def action_turn(self, name: str) -> None:
         """Choose an option, or no more."""

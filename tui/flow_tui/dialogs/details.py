@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 from flow.ops import dags
 from flow.wording.dags import describe
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.dialogs.text import TextDialog
 
 

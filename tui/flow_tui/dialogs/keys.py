@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.dialogs.choose import Choice, ChooseDialog
 from flow_tui.view import View
 
@@ -23,7 +23,7 @@ class KeysDialog(ChooseDialog[Action]):
         self._view = view
 
     def on_mount(self) -> None:
-        self.offer(choices(cast("FlowApp", self.app), self._view))
+        self.offer(choices(self.flow, self._view))
 
 
 def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
@@ -34,8 +34,8 @@ def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
         if targets and not action.takes(targets):
             continue
         off = action.disabled(targets, read_only=flow.session.read_only)
-        more = ""
+        commands: list[str] = []
         if action.make is not None and targets and not action.unfit(targets):
-            more = "; ".join(deed.command for deed in action.make(targets))
-        found.append(Choice(action, action.verb, action.help, flow.key_of(action), more, off))
+            commands = [deed.command for deed in action.make(targets)]
+        found.append(Choice(action, action.verb, action.help, flow.key_of(action), commands, off))
     return found

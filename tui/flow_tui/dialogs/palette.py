@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from flow.errors import FlowError
 from flow.ops import dags
@@ -14,9 +14,6 @@ from flow_tui.dialogs import keys
 from flow_tui.dialogs.choose import Choice, ChooseDialog
 from flow_tui.themes import PALETTES
 from flow_tui.view import View
-
-if TYPE_CHECKING:
-    from flow_tui.app import FlowApp
 
 Act = Callable[[], Any]
 
@@ -32,7 +29,7 @@ class PaletteDialog(ChooseDialog[Act]):
         self._view = view
 
     def on_mount(self) -> None:
-        flow = cast("FlowApp", self.app)
+        flow = self.flow
         self._known = [
             Choice(cast("Act", partial(self._view.perform, one.value)), one.title, *one[2:])
             for one in keys.choices(flow, self._view)
@@ -51,7 +48,7 @@ class PaletteDialog(ChooseDialog[Act]):
         start(self, self._add_dags)
 
     async def _add_dags(self) -> None:
-        flow = cast("FlowApp", self.app)
+        flow = self.flow
         try:
             ids = await flow.session.read(dags.ids)
         except FlowError:

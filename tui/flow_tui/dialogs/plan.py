@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from flow.errors import Conflict, FlowError
 from flow.wording.cells import printable
-from flow_tui.actions import Action, Danger
+from flow_tui.action import Action, Danger
 from flow_tui.background import start
-from flow_tui.deeds import Deed, Plan
+from flow_tui.deeds.deed import Deed, Plan
+from flow_tui.dialogs.dialog import Dialog
 from flow_tui.movements import moves
+from flow_tui.sentences import of_error
 from flow_tui.targets import Target
 from flow_tui.widgets.hanging import Hanging
 
-if TYPE_CHECKING:
-    from flow_tui.app import FlowApp
 
-
-class PlanDialog(ModalScreen[list[str] | None]):
+class PlanDialog(Dialog[list[str] | None]):
     """Ends with what was done, in words, or None.
 
     Whatever it does it has shown before. A dangerous action defaults to Cancel; when something else
@@ -34,13 +32,10 @@ class PlanDialog(ModalScreen[list[str] | None]):
     """
 
     DEFAULT_CSS = """
-    PlanDialog > Vertical {
-        width: 90%; max-width: 110; height: auto; max-height: 100%;
-        background: $surface; border: round $primary; padding: 0 1;
-    }
-    PlanDialog.destroy > Vertical { border: round $error; }
+    PlanDialog > .box { max-width: 110; }
+    PlanDialog.destroy > .box { border: round $error; }
     PlanDialog #command { color: $accent; height: auto; max-height: 6; }
-    PlanDialog #plan { height: auto; max-height: 30vh; margin: 1 0; scrollbar-size-vertical: 1; }
+    PlanDialog #plan { height: auto; margin: 1 0; scrollbar-size-vertical: 1; }
     PlanDialog #question { height: auto; text-style: bold; }
     PlanDialog #buttons { height: 1; align-horizontal: right; }
     PlanDialog #buttons Button {
@@ -57,7 +52,6 @@ class PlanDialog(ModalScreen[list[str] | None]):
         moves("move.right", "app.focus_next"),
         moves("move.down", "scroll(1)"),
         moves("move.up", "scroll(-1)"),
-        Binding("y", "copy", show=False),
     ]
 
     def __init__(self, action: Action, targets: Sequence[Target]) -> None:
@@ -85,16 +79,16 @@ class PlanDialog(ModalScreen[list[str] | None]):
     # ── looking ──────────────────────────────────────────────────────────────────────────────────
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
+        with Vertical(classes="box") as box:
             box.border_title = self.action.verb
-            box.border_subtitle = "y copies the command · esc cancels"
+            box.border_subtitle = f"{self.COPY_KEY} copies the command · esc closes"
             yield from self.choices()
             yield Static(id="command")
             with VerticalScroll(id="plan", can_focus=False):
                 yield Static("looking …", id="lines")
             yield Static(id="question")
             with Horizontal(id="buttons"):
-                yield Button("Cancel", id="cancel", compact=True)
+                yield Button(self._otherwise, id="cancel", compact=True)
                 yield Button(
                     self.action.verb.capitalize(),
                     id="do",
@@ -106,6 +100,16 @@ class PlanDialog(ModalScreen[list[str] | None]):
         self.query_one(self.first_focus()).focus()
         self.look()
 
+    @property
+    def _otherwise(self) -> str:
+        """What stands beside the verb, and is not taken for it."""
+        return "Do nothing" if self.action.verb.startswith("cancel") else "Cancel"
+
+    def on_resize(self) -> None:
+        # A share of the screen, counted here: Textual leaves lines empty below the question if the
+        # style sheet says it.
+        self.query_one("#plan").styles.max_height = max(3, self.size.height * 3 // 10)
+
     def look(self) -> None:
         """Show what would be done now."""
         self.query_one("#do", Button).disabled = True
@@ -113,23 +117,22 @@ class PlanDialog(ModalScreen[list[str] | None]):
             self._deeds = self.deeds()
         except FlowError as error:
             self._deeds, self._plans = [], []
-            self._tell(_sentence(error))
+            self._tell("\n".join(of_error(error)))
             return
         self.query_one("#command", Static).update(Hanging(Text("\n".join(self.commands))))
         start(self, self._look, group="look", exclusive=True)
 
     @property
-    def commands(self) -> list[str]:
-        """The `flow` commands that do the same."""
+    def commands(self) -> Sequence[str]:
         return [deed.command for deed in self._deeds]
 
     async def _look(self, said: str = "") -> None:
-        session = cast("FlowApp", self.app).session
+        session = self.flow.session
         try:
             plans = [await session.change(deed.look) for deed in self._deeds]
         except FlowError as error:
             self._plans = []
-            self._tell(_sentence(error))
+            self._tell("\n".join(of_error(error)))
             return
         self._plans = plans
         lines = [said, *(line for plan in plans for line in plan.lines)]
@@ -163,7 +166,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
         start(self, self._do, group="do")
 
     async def _do(self) -> None:
-        session = cast("FlowApp", self.app).session
+        session = self.flow.session
         told: list[str] = []
         for plan in self._plans:
             if plan.carry_out is None:
@@ -176,7 +179,7 @@ class PlanDialog(ModalScreen[list[str] | None]):
                 return
             except FlowError as error:
                 before = f"done before that: {'; '.join(told)}\n" if told else ""
-                self._tell(before + _sentence(error))
+                self._tell(before + "\n".join(of_error(error)))
                 return
         self.dismiss(told)
 
@@ -185,12 +188,3 @@ class PlanDialog(ModalScreen[list[str] | None]):
     def action_scroll(self, by: int) -> None:
         """Scroll a long plan."""
         self.query_one("#plan", VerticalScroll).scroll_relative(y=by, animate=False)
-
-    def action_copy(self) -> None:
-        """Copy the commands."""
-        self.app.copy_to_clipboard("\n".join(self.commands))
-        self.notify("copied", timeout=2)
-
-
-def _sentence(error: FlowError) -> str:
-    return f"{error.message}\n{error.hint}" if error.hint else error.message

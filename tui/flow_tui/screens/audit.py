@@ -13,7 +13,8 @@ from flow.wording.cells import text_of
 from flow.wording.moments import ago
 from flow.wording.run_names import brief
 from flow_tui.filters import Texts
-from flow_tui.listing import Listing, by, joined
+from flow_tui.listing import Listing, by
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Column, Piece
 

@@ -14,11 +14,14 @@ from flow.ops import backfills
 from flow.ops.backfills import Details
 from flow.store.read.backfills import Interval
 from flow.wording.backfill_progress import Speed, cells, in_words, look_of
-from flow.wording.cells import duration_text, printable, text_of
+from flow.wording.backfills import pace
+from flow.wording.cells import printable, text_of
+from flow.wording.moments import took
 from flow_tui import targets
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.looks import style_of
 from flow_tui.screens import backfill_cells
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.table import Cell, Column, Piece, Table
@@ -101,14 +104,14 @@ class BackfillScreen(View):
     def _heading(self, details: Details, width: int) -> Text:
         backfill = details.backfill
         heading = Text()
-        state = backfill_cells.state(backfill)
-        assert isinstance(state, Piece)
-        heading.append(*state)
+        heading.append(*backfill_cells.state(backfill))
         heading.append(f"  {self._progress(details)}\n")
-        asked = f"{backfill.max_active_runs} at a time, {backfill.order} first"
-        if backfill.tasks:
-            asked += f", tasks {', '.join(backfill.tasks)}"
-        heading.append(f"{asked} · by {printable(backfill.created_by)}\n\n", "dim")
+        asked = joined(
+            pace(backfill),
+            f"tasks {', '.join(backfill.tasks)}" if backfill.tasks else None,
+            f"by {printable(backfill.created_by)}",
+        )
+        heading.append(f"{asked}\n\n", "dim")
         states = [one.state for one in details.intervals if one.action != "skip"]
         for state_ in cells(states, width):
             heading.append(look_of(state_).symbol, _style(state_))
@@ -117,10 +120,9 @@ class BackfillScreen(View):
     def _progress(self, details: Details) -> str:
         backfill = details.backfill
         if backfill.ended_at is not None:
-            took = duration_text((backfill.ended_at - backfill.created_at).total_seconds())
             ended = f"{backfill.done} of {backfill.total} succeeded"
             failed = f", {backfill.failed} failed" if backfill.failed else ""
-            return f"{ended}{failed}, in {took}"
+            return f"{ended}{failed}, in {took(backfill.created_at, backfill.ended_at)}"
         # From its beginning, so that the rate is known at the first look.
         age = (self.flow.now() - backfill.created_at).total_seconds()
         now = time.monotonic()

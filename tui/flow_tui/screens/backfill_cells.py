@@ -15,9 +15,10 @@ _STATES: Final = {
 }
 
 
-def state(one: Backfill) -> Cell:
-    """Its state, as a symbol and a word."""
-    symbol, style = _STATES[one.state]
+def state(one: Backfill) -> Piece:
+    """Its state, as a symbol and a word; the symbol tells whether runs of it have failed."""
+    failed = one.state == "done" and one.failed > 0
+    symbol, style = ("✗", "bold red") if failed else _STATES[one.state]
     return Piece(f"{symbol} {one.state}", style)
 
 

@@ -7,12 +7,13 @@ from typing import Final
 
 from flow.ops import backfills
 from flow.store.read.backfills import Backfill
-from flow.wording.backfills import summary
+from flow.wording.backfills import pace, summary
 from flow.wording.cells import text_of
 from flow.wording.moments import ago
 from flow_tui.filters import Texts
-from flow_tui.listing import Listing, joined
+from flow_tui.listing import Listing
 from flow_tui.screens import backfill_cells
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Column, Piece
 
@@ -47,14 +48,13 @@ class BackfillsScreen(Listing[Backfill]):
         return row.id
 
     def texts(self, row: Backfill) -> Texts:
-        flags = [row.state, *(["failed"] if row.failed else [])]
-        return Texts.of(f"{row.id} {row.dag_id}", by=row.created_by, **{"is": flags})
+        flags = {row.state: True, "failed": row.failed > 0}
+        return Texts.of(f"{row.id} {row.dag_id}", flags, by=row.created_by)
 
     def about(self, row: Backfill) -> str:
         tasks = f"tasks {', '.join(row.tasks)}" if row.tasks else None
         days = f"{text_of(row.start)} to {text_of(row.end)}"
-        limit = f"{row.max_active_runs} at a time, {row.order} first"
-        return joined(summary(row), days, limit, tasks)
+        return joined(summary(row), days, pace(row), tasks)
 
     async def load(self) -> None:
         self.show(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from rich.text import Text
@@ -15,14 +15,18 @@ from flow.ops.grid_window import ABSENT, state_of
 from flow.ops.why import Answer
 from flow.store.read.tasks import Try
 from flow.task_reference import task_reference
-from flow.wording.cells import duration_text, printable
-from flow.wording.grid import seconds
-from flow.wording.run_names import brief
+from flow.wording.cells import printable, width_of
+from flow.wording.grid import TYPE_MARKS
+from flow.wording.layout import shortened
+from flow.wording.moments import took
 from flow_tui.grid.model import Cell, GridModel
 from flow_tui.grid.rows import Kind, RowKey
-from flow_tui.looks import mark_of, style_of
+from flow_tui.looks import word_of
+from flow_tui.screens.reason_lines import reason_lines
+from flow_tui.sentences import joined
+from flow_tui.widgets.fitting import Piece
 
-_APART = "  ·  "
+_SHORTEST_NAME: Final = 16
 
 
 class CellDetails(NamedTuple):
@@ -40,23 +44,27 @@ def read(deployment: Deployment, dag_id: str, run_id: str, cell: Cell) -> CellDe
     return CellDetails(cell, found.tries, why.why(deployment, dag_id, run_id, reference))
 
 
-def describe(model: GridModel, details: CellDetails | None) -> Text:
-    """Two lines about the cell under the cursor; `details` once they are read."""
+def describe(model: GridModel, details: CellDetails | None, width: int) -> Text:
+    """Two lines about the cell under the cursor; `details` once they are read.
+
+    A name is shortened where less than `width` columns are left for what is said of its run.
+    """
     cell, column = model.cell, model.current
     if cell is None or column is None:
         return Text("no run yet" if not model.width else "no task fits the filter", "dim")
     run = column.run
-    took = seconds(run)
-    ended = f", took {duration_text(took)}" if took is not None else ""
+    how = f"run {run.state}{' in ' if run.ended_at else ''}{took(run.started_at, run.ended_at)}"
     state = state_of(model.code)
     text = Text(no_wrap=True, overflow="ellipsis")
-    word = state.value if state else "not in this version"
-    text.append(f"{mark_of(word)} {word}" if state else word, style_of(word))
-    text.append(f"  {printable(task_reference(cell.key.id, cell.key.map_path))}", "bold")
+    text.append(*(word_of(state.value) if state else Piece("not in this version")))
     date = run.logical_date.astimezone(ZoneInfo(model.columns.timezone))
-    parts = [f"{date:%F %R}", run.run_type, f"run {run.state}{ended}", f"version {run.version}"]
-    text.append(_APART + _APART.join(parts), "dim")
-    text.append("\n" + _second_line(model, cell, column.mapped, details))
+    made = run.run_type if run.run_type in TYPE_MARKS else None
+    of_run = f" · {joined(f'{date:%F %R}', made, how, f'version {run.version}')}"
+    name = printable(task_reference(cell.key.id, cell.key.map_path))
+    room = max(_SHORTEST_NAME, width - len(text) - 2 - width_of(of_run))
+    text.append(f"  {shortened(name, room, symbols=True)}", "bold")
+    text.append(of_run, "dim")
+    text.append(f"\n{_second_line(model, cell, column.mapped, details)}")
     return text
 
 
@@ -72,10 +80,8 @@ def _second_line(
         return f"mapped: {_counts(mapped[cell.key.id])}"
     if details is None or details.cell != cell:
         return ""
-    parts = [_of_try(details.tries)] if details.tries else []
-    zone = ZoneInfo(details.answer.timezone)
-    parts += [printable(brief(reason.text(zone))) for reason in details.answer.reasons[:1]]
-    return _APART.join(parts)
+    tried = _of_try(details.tries) if details.tries else ""
+    return joined(tried, *reason_lines(details.answer, 1))
 
 
 def _of_group(model: GridModel, key: RowKey) -> Counter[str]:
@@ -95,5 +101,5 @@ def _of_try(tries: list[Try]) -> str:
     last = tries[-1]
     said = f"try {last.try_number}"
     if last.ended_at is not None:
-        said += f" took {duration_text((last.ended_at - last.started_at).total_seconds())}"
+        said += f" took {took(last.started_at, last.ended_at)}"
     return f"{said} on {printable(last.worker)}"

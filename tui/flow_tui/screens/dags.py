@@ -18,8 +18,9 @@ from flow_tui import targets
 from flow_tui.background import start
 from flow_tui.beginning import AT_ONCE
 from flow_tui.filters import Prepared, Texts
-from flow_tui.listing import Listing, by, joined
+from flow_tui.listing import Listing, by
 from flow_tui.looks import mark_of, style_of
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Column, Piece
 
@@ -67,9 +68,8 @@ class DagsScreen(Listing[Dag]):
         return row.dag_id
 
     def texts(self, row: Dag) -> Texts:
-        return Texts.of(
-            row.dag_id, tag=row.tags, owner=row.owner, file=row.file, **{"is": self._flags(row)}
-        )
+        flags = self._flags(row)
+        return Texts.of(row.dag_id, flags, tag=row.tags, owner=row.owner, file=row.file)
 
     def about(self, row: Dag) -> str:
         if row.paused:
@@ -90,16 +90,15 @@ class DagsScreen(Listing[Dag]):
     def command(self) -> str:
         return "flow dags list"
 
-    def _flags(self, dag: Dag) -> list[str]:
+    def _flags(self, dag: Dag) -> dict[str, bool]:
         standing = self._standing
-        flags = {
+        return {
             "paused": dag.paused,
             "active": not dag.paused,
             "broken": dag.has_import_error,
             "failed": standing is not None and dag.dag_id in standing.failed,
             "running": standing is not None and dag.dag_id in standing.running,
         }
-        return [flag for flag, holds in flags.items() if holds]
 
     def _next(self, dag: Dag) -> Cell:
         if dag.paused:
@@ -213,7 +212,7 @@ class DagsScreen(Listing[Dag]):
             while unknown := [one for one in self._in_sight() if one not in self._runs]:
                 await self._read_runs(unknown)
         except DatabaseError as error:
-            self.flow.lost(error)
+            self.failed(error)
         finally:
             self._reading_runs = False
 

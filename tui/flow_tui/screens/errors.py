@@ -9,7 +9,9 @@ from flow.store.read.dags import FileError
 from flow.wording.cells import text_of
 from flow.wording.moments import ago
 from flow_tui.filters import Texts
-from flow_tui.listing import Listing, by, joined
+from flow_tui.listing import Listing, by
+from flow_tui.screens import file_cells
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Column, Piece
 
@@ -25,7 +27,7 @@ class ErrorsScreen(Listing[FileError]):
     def columns(self) -> Sequence[Column[FileError]]:
         return (
             Column("", lambda one: Piece("✗", "bold red"), widest=1, ordered=False),
-            Column("file", _name, widest=40, sort=by(lambda one: one.file)),
+            Column("file", file_cells.place, widest=40, sort=by(lambda one: one.file)),
             Column("since", self._since, right=True, sort=lambda one: one.since),
             Column(
                 "error",
@@ -66,12 +68,3 @@ class ErrorsScreen(Listing[FileError]):
 
     def _since(self, one: FileError) -> Cell:
         return Piece(ago(one.since, self.now()), "dim")
-
-
-def _error(one: FileError) -> str:
-    return one.error
-
-
-def _name(one: FileError) -> Cell:
-    name = one.file.rpartition("/")[2]
-    return [Piece(name, "bold"), Piece(f":{one.line}" if one.line else "", "dim")]

@@ -14,8 +14,11 @@ from flow.ops import dags, source_lines
 from flow.ops.source_lines import SourceLines
 from flow.store.read.dags import FileReport
 from flow.wording.cells import printable, text_of
+from flow.wording.dags import slow_imports
 from flow.wording.moments import ago
-from flow_tui.deeds import command
+from flow_tui.action import Action
+from flow_tui.command import command
+from flow_tui.sentences import of_error
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.page import Page
@@ -55,10 +58,13 @@ class FileScreen(View):
         self.query_one(Page).show(_page(found, self.flow.now()))
 
     def missing(self, error: FlowError) -> None:
-        self.query_one(Page).show([error.message, error.hint])
+        self.query_one(Page).show(of_error(error))
 
     def targets(self) -> Sequence[Target]:
         return [Target(Kind.FILE, (self._file,))]
+
+    def has(self, action: Action) -> bool:
+        return super().has(action) and action.id != "app.open"
 
     def do_app_open(self) -> None:
         """It is open."""
@@ -92,12 +98,8 @@ def _page(shown: _Shown, now: datetime) -> Text:
             page.append(_section(heading, text.splitlines()))
     if report.warnings:
         page.append(_section("WARNINGS", report.warnings))
-    slow = [
-        f"{seconds:6.2f} s  {name}" + (f"  (imported by {importer})" if importer else "")
-        for name, seconds, importer in report.imports
-    ]
-    if slow:
-        page.append(_section("SLOWEST IMPORTS", slow))
+    if report.imports:
+        page.append(_section("SLOWEST IMPORTS", slow_imports(report)))
     return page
 
 

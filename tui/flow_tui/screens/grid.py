@@ -11,38 +11,42 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
-from flow.errors import DatabaseError, FlowError
+from flow.errors import FlowError
 from flow.ops import grid_window
 from flow.store.read.grid import Place
 from flow.task_reference import task_reference
 from flow.wording.cells import counted
 from flow.wording.looks import can_write_symbols
 from flow_tui import targets
-from flow_tui.actions import Action
+from flow_tui.action import Action
 from flow_tui.background import start
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.grid.model import Wanted
 from flow_tui.grid.remembered import Remembered, recall, remember
 from flow_tui.grid.rows import Kind as RowKind
 from flow_tui.grid.rows import RowKey
 from flow_tui.screens import cell_details
 from flow_tui.screens.cell_details import CellDetails
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.grid_view import GridView
+from flow_tui.widgets.recall import RecallInput
 
 WINDOW: Final = 50
 """Runs that are read at a time."""
 _REST: Final = 0.15
 """Seconds that the cursor has to rest on a cell before more is read of it."""
 _MEMORY: Final = "grids"
+_FILTERS: Final = "grid.filter"
 
 
 class GridScreen(View):
     """Opens at the newest run; everything else of a DAG is a key away."""
 
     KINDS = frozenset({Kind.DAG, Kind.TASK, Kind.GRID})
-    TAKEN = frozenset({"task.log"})  # its key moves the cursor; enter opens the task on its log
+    TAKEN = frozenset({"task.log", "dag.runs"})
+    # The key of the log moves the cursor; enter opens the task on its log. All runs are here.
 
     DEFAULT_CSS = """
     GridScreen GridView { height: 1fr; margin: 0 1; }
@@ -68,7 +72,7 @@ class GridScreen(View):
 
     def content(self) -> ComposeResult:
         yield self.grid
-        yield Input(placeholder="tasks and groups with these letters", id="filter")
+        yield RecallInput(placeholder="tasks and groups with these letters", id="filter")
         yield Static(id="cell")
 
     def on_mount(self) -> None:
@@ -151,7 +155,7 @@ class GridScreen(View):
             window = await self.read(lambda at: read(at, self._dag_id, place, WINDOW, known))
         except FlowError as error:
             self.grid.give_up_loading()
-            self._trouble(error)
+            self.failed(error)
             return
         if self._end(wanted) != place:  # it has been read anew meanwhile
             self.grid.give_up_loading()
@@ -177,19 +181,13 @@ class GridScreen(View):
         try:
             await self._load_instances(task_id)
         except FlowError as error:
-            self._trouble(error)
+            self.failed(error)
 
     async def _load_instances(self, task_id: str) -> None:
         columns = self.grid.model.columns.columns
         keys = [column.run.run_key for column in columns if task_id in column.mapped]
         found = await self.read(partial(grid_window.instances, run_keys=keys, task_id=task_id))
         self.grid.take_instances(task_id, found)
-
-    def _trouble(self, error: FlowError) -> None:
-        if isinstance(error, DatabaseError):
-            self.flow.lost(error)
-        else:
-            self.missing(error)
 
     def _go_back(self) -> None:
         """To the row where somebody was the last time."""
@@ -210,12 +208,13 @@ class GridScreen(View):
         self._targets = None
         model = self.grid.model
         runs = f"{model.width}+ runs" if model.columns.has_older else counted(model.width, "run")
-        said = [runs] if model.width else []
-        if model.text:
-            said.append(f"tasks with {model.text!r}")
-        if model.marks or model.anchor:
-            said.append(f"{counted(len(self.targets()), 'task')} selected")
-        self.tell("  ·  ".join(said))
+        selected = model.marks or model.anchor
+        told = joined(
+            runs if model.width else None,
+            f"tasks with {model.text!r}" if model.text else None,
+            f"{counted(len(self.targets()), 'task')} selected" if selected else None,
+        )
+        self.tell(told)
         self._describe()
         self._load_details()
 
@@ -236,14 +235,15 @@ class GridScreen(View):
                 lambda at: cell_details.read(at, self._dag_id, run_id, cell)
             )
         except FlowError as error:
-            self._trouble(error)
+            self.failed(error)
             return
         self._details_stale = False
         if model.cell == cell:
             self._describe()
 
     def _describe(self) -> None:
-        text = cell_details.describe(self.grid.model, self._details)
+        width = self.size.width - 2
+        text = cell_details.describe(self.grid.model, self._details, width)
         self.query_one("#cell", Static).update(text, layout=False)
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
@@ -293,10 +293,10 @@ class GridScreen(View):
 
     def do_app_filter(self) -> None:
         """Type the filter."""
-        box = self.query_one("#filter", Input)
+        box = self.query_one(RecallInput)
         box.value = self.grid.model.text
         box.add_class("shown")
-        box.focus()
+        box.begin(self.flow.memory.history(_FILTERS))
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
@@ -315,6 +315,8 @@ class GridScreen(View):
             self._leave_filter()
 
     def _leave_filter(self) -> None:
+        if self.grid.model.text:
+            self.flow.memory.add(_FILTERS, self.grid.model.text)
         self.query_one("#filter").remove_class("shown")
         self.grid.focus()
 

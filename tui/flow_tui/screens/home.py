@@ -21,15 +21,12 @@ from flow.wording.run_names import brief
 from flow_tui import targets
 from flow_tui.beginning import SHOWN
 from flow_tui.looks import mark_of, style_of
-from flow_tui.screens import pool_bars, process_cells
+from flow_tui.screens import file_cells, pool_bars, process_cells
 from flow_tui.targets import Kind, Target
-from flow_tui.view import View
+from flow_tui.view import AGES, View
 from flow_tui.widgets.panel import Panel
 from flow_tui.widgets.pulse import Pulse
 from flow_tui.widgets.table import Column, Piece
-
-AGES: Final = 5.0
-"""Seconds between two times that ages on the screen are drawn anew."""
 
 _NOBODY: Final = "nothing lives: start `flow up`"
 _IDLE: Final = "nothing: no DAG with a schedule is active"
@@ -56,7 +53,7 @@ class HomeScreen(View):
         self._fit(self.app.size)
         yield Static(id="problems", markup=False)
         with Grid():
-            yield Panel("roles", "roles", _ROLES, _role_key, empty=_NOBODY)
+            yield Panel("roles", "roles", _ROLES, process_cells.key, empty=_NOBODY)
             with Vertical(id="now"):
                 yield Pulse(self.flow.now)
                 yield Panel("pools", "pools", _POOLS, lambda pool: pool.name, empty="no pool")
@@ -99,7 +96,7 @@ class HomeScreen(View):
     def _take(self, found: Overview) -> None:
         self.query_one(Pulse).add(found)
         self._show("roles", found.processes)
-        self._show("pools", found.status.pools)
+        self._show("pools", sorted(found.status.pools, key=pool_bars.fullness, reverse=True))
         self._show("failures", found.failures)
         self._show("errors", found.errors.rows)
         self._show("due", found.due)
@@ -200,10 +197,6 @@ def _summary(found: Overview) -> str:
     return ", ".join(parts) or "nothing is running"
 
 
-def _role_key(one: ProcessStatus) -> tuple[str, str, int]:
-    return one.process.role, one.process.host, one.process.pid
-
-
 def _target(row: object) -> Target | None:
     if isinstance(row, LatestFailure):
         if row.task is None:
@@ -212,11 +205,11 @@ def _target(row: object) -> Target | None:
     if isinstance(row, FileError):
         return Target(Kind.FILE, (row.file,))
     if isinstance(row, Due):
-        return targets.dag(row.dag_id)
+        return targets.dag(row.dag_id, paused=False)
     if isinstance(row, Pool):
         return Target(Kind.POOL, (row.name,))
     if isinstance(row, ProcessStatus):
-        return Target(Kind.ROLE, tuple(map(str, _role_key(row))))
+        return process_cells.target(row)
     return None
 
 
@@ -234,11 +227,6 @@ _POOLS: Final = (
     Column[Pool]("numbers", pool_bars.numbers, rank=1),
 )
 _ERRORS: Final = (
-    Column[FileError]("file", lambda one: Piece(_place(one), "bold"), widest=34),
+    Column[FileError]("file", file_cells.place, widest=34),
     Column[FileError]("error", lambda one: one.error, widest=100, prose=True),
 )
-
-
-def _place(one: FileError) -> str:
-    name = one.file.rpartition("/")[2]
-    return f"{name}:{one.line}" if one.line else name

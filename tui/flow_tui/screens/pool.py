@@ -14,11 +14,12 @@ from flow.ops import pools
 from flow.ops.pools import Holder, PoolUse, Waiting
 from flow.wording.cells import counted, printable
 from flow.wording.moments import ago
+from flow.wording.pools import deferred, room
 from flow.wording.run_names import brief
 from flow_tui import targets
-from flow_tui.deeds import command
-from flow_tui.listing import joined
+from flow_tui.command import command
 from flow_tui.screens import pool_bars
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
 from flow_tui.widgets.panel import Panel
@@ -108,8 +109,7 @@ def _heading(use: PoolUse) -> Text:
         for piece in pool_bars.bar(pool, _BAR):
             line.append(*piece)
         line.append("  ")
-    deferred = "keep their slots" if pool.include_deferred else "give their slots back"
-    line.append(pool_bars.size(pool))
+    line.append(room(pool))
     described = printable(pool.description)
-    line.append(f"\n{joined(f'deferred tasks {deferred}', described)}", "dim")
+    line.append(f"\n{joined(f'deferred tasks {deferred(pool)}', described)}", "dim")
     return line

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from flow.ops.status import Pool
-from flow.wording.cells import counted
 from flow_tui.widgets.table import Cell, Piece
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+
+
+def fullness(pool: Pool) -> tuple[float, int]:
+    """Where a pool stands among others: by its share of used slots, then by what waits."""
+    share = 0.0 if pool.open is None else 1 - pool.open / max(1, pool.slots)
+    return share, pool.scheduled + pool.queued
 
 
 def bar(pool: Pool, width: int) -> Sequence[Piece]:
@@ -25,13 +30,6 @@ def bar(pool: Pool, width: int) -> Sequence[Piece]:
     text = "█" * whole + (_EIGHTHS[part] if part else "")
     style = "red" if not pool.open else "yellow" if share >= 0.8 else "green"
     return [Piece(text, style), Piece("░" * (width - len(text)), "dim")]
-
-
-def size(pool: Pool) -> str:
-    """How many slots it has, in words."""
-    if pool.open is None:
-        return "no limit"
-    return f"{pool.open} of {counted(pool.slots, 'slot')} open"
 
 
 def numbers(pool: Pool) -> Cell:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 
 from flow.ops import pools
 from flow.ops.pools import Pool
+from flow.wording.pools import deferred, room
 from flow_tui.filters import Texts
-from flow_tui.listing import Listing, by, joined
+from flow_tui.listing import Listing, by
 from flow_tui.screens import pool_bars
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Column, Piece
 
@@ -24,7 +26,7 @@ class PoolsScreen(Listing[Pool]):
     def columns(self) -> Sequence[Column[Pool]]:
         return (
             Column("pool", lambda pool: Piece(pool.name, "bold"), sort=by(lambda p: p.name)),
-            Column("use", lambda pool: pool_bars.bar(pool, 16), sort=_share),
+            Column("use", lambda pool: pool_bars.bar(pool, 16), sort=pool_bars.fullness),
             Column("open", _open, right=True, sort=lambda pool: pool.open),
             Column("running", _count("running"), right=True, sort=lambda pool: pool.running),
             Column("queued", _count("queued"), right=True, sort=lambda pool: pool.queued),
@@ -40,13 +42,11 @@ class PoolsScreen(Listing[Pool]):
 
     def texts(self, row: Pool) -> Texts:
         flags = {"full": row.open == 0, "waiting": row.scheduled > 0, "unlimited": row.open is None}
-        return Texts.of(row.name, **{"is": [flag for flag, holds in flags.items() if holds]})
+        return Texts.of(row.name, flags)
 
     def about(self, row: Pool) -> str:
-        deferred = "deferred tasks keep their slots" if row.include_deferred else None
-        return joined(
-            pool_bars.size(row), deferred, row.description, "enter shows who holds and who waits"
-        )
+        kept = f"deferred tasks {deferred(row)}" if row.include_deferred else None
+        return joined(room(row), kept, row.description, "enter shows who holds and who waits")
 
     async def load(self) -> None:
         self.show(await self.read_rows(lambda deployment: pools.page(deployment).rows))
@@ -61,10 +61,6 @@ class PoolsScreen(Listing[Pool]):
     @property
     def command(self) -> str:
         return "flow pools list"
-
-
-def _share(pool: Pool) -> float | None:
-    return None if pool.open is None else 1 - pool.open / max(1, pool.slots)
 
 
 def _open(pool: Pool) -> Cell:

@@ -6,9 +6,20 @@ from typing import Final
 
 from flow.ops.status import ProcessStatus
 from flow.wording.moments import length
+from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Piece
 
 _BAR: Final = 8
+
+
+def key(one: ProcessStatus) -> tuple[str, str, int]:
+    """What tells processes apart."""
+    return one.process.role, one.process.host, one.process.pid
+
+
+def target(one: ProcessStatus) -> Target:
+    """The process as actions take it."""
+    return Target(Kind.ROLE, tuple(map(str, key(one))))
 
 
 def mark(one: ProcessStatus) -> Cell:

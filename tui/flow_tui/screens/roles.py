@@ -9,8 +9,9 @@ from flow.ops.status import ProcessStatus
 from flow.wording.cells import text_of
 from flow.wording.moments import length
 from flow_tui.filters import Texts
-from flow_tui.listing import Listing, by, joined
+from flow_tui.listing import Listing, by
 from flow_tui.screens import process_cells
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
 from flow_tui.widgets.table import Cell, Column, Piece
 
@@ -43,7 +44,7 @@ class RolesScreen(Listing[ProcessStatus]):
         )
 
     def key_of(self, row: ProcessStatus) -> tuple[str, str, int]:
-        return row.process.role, row.process.host, row.process.pid
+        return process_cells.key(row)
 
     def texts(self, row: ProcessStatus) -> Texts:
         process = row.process
@@ -55,10 +56,10 @@ class RolesScreen(Listing[ProcessStatus]):
         }
         return Texts.of(
             f"{process.role} {process.host}:{process.pid}",
+            flags,
             host=process.host,
             queue=process.queues,
             version=process.version,
-            **{"is": [flag for flag, holds in flags.items() if holds]},
         )
 
     def about(self, row: ProcessStatus) -> str:
@@ -78,7 +79,7 @@ class RolesScreen(Listing[ProcessStatus]):
         self.show(await self.read_rows(status.processes))
 
     def targets(self) -> Sequence[Target]:
-        return [Target(Kind.ROLE, tuple(map(str, self.key_of(one)))) for one in self.table.chosen]
+        return [process_cells.target(one) for one in self.table.chosen]
 
     def do_app_open(self) -> None:
         """There is no more to see of a process than stands here."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from rich.text import Text
-from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from flow.errors import FlowError
 from flow.ops import dag_diff, events, run_comparison, runs, tasks, why
 from flow.ops.deployment import Deployment
 from flow.ops.run_comparison import Comparison, TaskPair
@@ -24,17 +22,20 @@ from flow.store.read.events import Event
 from flow.store.read.runs import Run
 from flow.store.read.tasks import Task
 from flow.task_reference import task_reference
-from flow.wording.cells import duration_text, printable, text_of
+from flow.wording.cells import duration_text, text_of
 from flow.wording.differences import change, differences
-from flow.wording.run_names import brief
+from flow.wording.differences import describe as describe_diff
+from flow.wording.moments import lasting, took
 from flow.wording.why import describe
-from flow_tui.actions import Action
-from flow_tui.background import start
-from flow_tui.deeds import command
-from flow_tui.looks import mark_of, style_of
+from flow_tui import targets
+from flow_tui.action import Action
+from flow_tui.command import command
+from flow_tui.looks import mark_of, style_of, word_of
+from flow_tui.paned import PanedView
 from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
+from flow_tui.screens.reason_lines import reason_lines
+from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
-from flow_tui.view import View
 from flow_tui.widgets.page import Page, fields
 from flow_tui.widgets.panes import Panes
 from flow_tui.widgets.table import Column, Piece, Table
@@ -46,7 +47,7 @@ TASK_COLUMNS: Final = (
     ),
     Column[Task]("state", lambda one: Piece(one.state, style_of(one.state))),
     Column[Task]("try", lambda one: f"{one.try_number}/{one.max_tries}", rank=2, right=True),
-    Column[Task]("took", lambda one: _took(one), rank=1, right=True),
+    Column[Task]("took", lambda one: took(one.started_at, one.ended_at), rank=1, right=True),
     Column[Task]("started", lambda one: text_of(one.started_at), rank=4),
     Column[Task]("pool", lambda one: one.pool, rank=6),
     Column[Task]("worker", lambda one: one.worker or "", rank=5),
@@ -62,10 +63,11 @@ class Shown(NamedTuple):
     answer: Answer
 
 
-class RunScreen(View):
+class RunScreen(PanedView):
     """Opens on the list of its tasks."""
 
     KINDS = frozenset({Kind.RUN, Kind.TASK, Kind.PANES})
+    STILL = frozenset({"version", "compare"})
 
     DEFAULT_CSS = """
     RunScreen #about { height: auto; max-height: 5; padding: 0 1; }
@@ -74,7 +76,7 @@ class RunScreen(View):
     def __init__(self, dag_id: str, run_id: str) -> None:
         super().__init__()
         self._names = dag_id, run_id
-        self._shown: Shown | None = None
+        self._details: Shown | None = None
 
     def content(self) -> ComposeResult:
         yield Static(id="about")
@@ -94,7 +96,7 @@ class RunScreen(View):
     @property
     def command(self) -> str:
         dag_id, run_id = self._names
-        match self.query_one(Panes).shown:
+        match self.shown:
             case "tasks":
                 return command("tasks", "list", dag_id, run_id)
             case "why":
@@ -102,7 +104,7 @@ class RunScreen(View):
             case "version":
                 return command("dags", "diff", dag_id, *map(str, self._versions))
             case "compare":
-                return command("compare", dag_id)
+                return command("compare", dag_id, run_id)
             case "events":
                 return command("events", dag_id, run_id)
         return command("runs", "show", dag_id, run_id)
@@ -110,41 +112,48 @@ class RunScreen(View):
     @property
     def _versions(self) -> tuple[int, ...]:
         """The version before the run's, and the run's."""
-        version = self._shown.details.run.version if self._shown else 0
+        version = self._details.details.run.version if self._details else 0
         return (version - 1, version) if version > 1 else ()
 
     def targets(self) -> Sequence[Target]:
-        if self._shown is None:
+        if self._details is None:
             return []
         chosen: list[Task] = []
-        if self.query_one(Panes).shown == "tasks":
+        if self.shown == "tasks":
             chosen = self.query_one("#pane-tasks", Table).chosen
-        found = [Target(Kind.TASK, (*self._names, _name(one)), one.state) for one in chosen]
+        found = [targets.task(*self._names, _name(one), one.state, held=one.held) for one in chosen]
         return found or [self._run]
 
     @property
     def _run(self) -> Target:
-        assert self._shown is not None
-        details = self._shown.details
-        flags = frozenset({"paused"} if details.paused else ())
-        return Target(Kind.RUN, self._names, details.run.state, flags)
+        assert self._details is not None
+        details = self._details.details
+        return targets.run(*self._names, details.run.state, paused=details.paused)
 
     def targets_of(self, action: Action) -> Sequence[Target]:
         """What is done to runs only is done to this one, wherever the cursor is."""
         if Kind.RUN in action.kinds and Kind.TASK not in action.kinds:
-            return [self._run] if self._shown else []
+            return [self._run] if self._details else []
         return super().targets_of(action)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
-    async def load(self) -> None:
-        self._shown = shown = await self.read(self._read)
-        self.query_one("#about", Static).update(_about(shown))
+    async def load_all(self) -> None:
+        self._details = shown = await self.read(self._read)
+        self.query_one("#about", Static).update(_about(shown, self.flow.now()))
         self.query_one("#pane-tasks", Table).show(shown.tasks)
-        self.query_one("#pane-facts", Page).show(_facts(shown.details))
-        self.query_one("#pane-why", Page).show(describe(shown.answer))
-        if self.query_one(Panes).shown == "events":
-            await self._load_events()
+        self.page("facts").show(_facts(shown.details))
+        self.page("why").show(describe(shown.answer))
+
+    async def load_pane(self, name: str) -> None:
+        match name:
+            case "version":
+                await self._load_version()
+            case "compare":
+                found = await self.read(lambda at: run_comparison.compare(at, *self._names))
+                self.page(name).show(_comparison(found))
+            case "events":
+                await self._load_events()
 
     def _read(self, deployment: Deployment) -> Shown:
         return Shown(
@@ -158,75 +167,44 @@ class RunScreen(View):
         found: list[Event] = await self.read(partial(events.recent, asked=asked))
         self.query_one("#pane-events", Table).show(found)
 
-    @on(Panes.Shown)
-    def pane_shown(self, message: Panes.Shown) -> None:
-        """Read what only this pane shows."""
-        match message.name:
-            case "version":
-                start(self, self._load_version, group="version", exclusive=True)
-            case "compare":
-                start(self, self._load_comparison, group="compare", exclusive=True)
-            case "events":
-                self.refresh_data()
-        self.update_hints()
-
     async def _load_version(self) -> None:
-        page = self.query_one("#pane-version", Page)
         if not self._versions:
-            page.show(["this is the first version of the DAG"])
+            self.page("version").show(["this is the first version of the DAG"])
             return
         dag_id, _ = self._names
         before, after = self._versions
-        try:
-            found = await self.read(
-                partial(dag_diff.diff, dag_id=dag_id, first=before, second=after)
-            )
-        except FlowError as error:
-            page.show([error.message, error.hint])
-            return
-        lines = [f"version {before} → {after}", "", *differences(found.differences)]
-        page.show([*lines, "the code has changed"] if found.code_changed else lines)
-
-    async def _load_comparison(self) -> None:
-        page = self.query_one("#pane-compare", Page)
-        try:
-            found = await self.read(lambda at: run_comparison.compare(at, *self._names))
-        except FlowError as error:
-            page.show([error.message, error.hint])
-            return
-        page.show(_comparison(found))
+        found = await self.read(partial(dag_diff.diff, dag_id=dag_id, first=before, second=after))
+        self.page("version").show(describe_diff(found))
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
-    def do_pane_next(self) -> None:
-        """The next pane."""
-        self.query_one(Panes).step(1)
+    def has(self, action: Action) -> bool:
+        return super().has(action) and (action.id != "app.open" or self.shown == "tasks")
 
-    def do_pane_previous(self) -> None:
-        """The pane before."""
-        self.query_one(Panes).step(-1)
+    def do_app_open(self) -> None:
+        """Open the task under the cursor."""
+        if self.shown == "tasks":
+            super().do_app_open()
 
     def do_run_details(self) -> None:
         """The facts."""
-        self.query_one(Panes).show("facts")
+        self.panes.show("facts")
 
 
-def _about(shown: Shown) -> Text:
-    run, answer = shown.details.run, shown.answer
-    text = Text()
-    text.append(f"{mark_of(run.state)} {run.state}", style_of(run.state))
-    began = f"since {run.started_at:%F %R}" if run.started_at and not run.ended_at else ""
-    parts = [run.run_type, began or _took(run), f"version {run.version}"]
-    if shown.details.paused:
-        parts.append("paused")
-    text.append("".join(f"  ·  {part}" for part in parts if part))
+def _about(shown: Shown, now: datetime) -> Text:
+    """State, duration and version, and how many tasks are in each state; below it why."""
+    run = shown.details.run
+    paused = "paused" if shown.details.paused else None
+    lasted = lasting(run.started_at, run.ended_at, now)
+    text = Text.assemble(
+        word_of(run.state),
+        f" · {joined(paused, run.run_type, lasted, f'version {run.version}')} ·",
+    )
     for state, number in shown.details.tasks.items():
-        text.append("  ·  " if text.plain[-1] != " " else "")
-        text.append(f"{mark_of(state)} {number}  ", style_of(state))
+        text.append(f" {mark_of(state)} {number} ", style_of(state))
     if run.state != RunState.SUCCESS:
-        zone = ZoneInfo(answer.timezone)
-        for reason in answer.reasons[:2]:
-            text.append("\n" + printable(brief(reason.text(zone))), style_of(run.state))
+        for line in reason_lines(shown.answer, 2):
+            text.append(f"\n{line}", style_of(run.state))
     return text
 
 
@@ -243,7 +221,7 @@ def _facts(details: RunDetails) -> Text:
         "queued": text_of(run.queued_at),
         "started": text_of(run.started_at),
         "ended": text_of(run.ended_at),
-        "took": _took(run),
+        "took": took(run.started_at, run.ended_at),
         "version": str(run.version),
         "backfill": str(run.backfill_id or ""),
         "note": run.note or "",
@@ -254,8 +232,7 @@ def _facts(details: RunDetails) -> Text:
 
 def _comparison(found: Comparison) -> list[str]:
     before, after = found.before.run, found.after.run
-    lines = [f"{before.run_id} ({before.state}, {_took(before)})"]
-    lines += [f"→ {after.run_id} ({after.state}, {_took(after)})", ""]
+    lines = [_side(before), f"→ {_side(after)}", ""]
     if found.versions.before.number != found.versions.after.number:
         lines += [*differences(found.versions.differences), ""]
     changed = [line for field in (*found.conf, *found.params) for line in change(field)]
@@ -264,6 +241,11 @@ def _comparison(found: Comparison) -> list[str]:
     if not any(pair.differs for pair in found.tasks):
         lines.append("every task ended in the same way, in about the same time")
     return lines
+
+
+def _side(run: Run) -> str:
+    lasted = took(run.started_at, run.ended_at)
+    return f"{run.run_id} ({run.state}{', ' if lasted else ''}{lasted})"
 
 
 def _pair(pair: TaskPair) -> str:
@@ -283,11 +265,3 @@ def _pair(pair: TaskPair) -> str:
 
 def _name(one: Task) -> str:
     return task_reference(one.task_id, one.map_index)
-
-
-def _took(one: Run | Task) -> str:
-    if one.started_at is None:
-        return ""
-    if one.ended_at is None:
-        return "running"
-    return duration_text((one.ended_at - one.started_at).total_seconds())

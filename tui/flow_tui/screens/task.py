@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
-from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
+from typing import NamedTuple
 
 from rich.text import Text
 from textual import on
@@ -19,24 +19,25 @@ from flow.ops.tasks import TriesOfTask
 from flow.ops.why import Answer
 from flow.store.read.tasks import Try
 from flow.wording.cells import printable, text_of
-from flow.wording.run_names import brief
+from flow.wording.moments import lasting
 from flow.wording.why import describe
+from flow_tui import targets
+from flow_tui.action import Action
 from flow_tui.background import start
-from flow_tui.deeds import command
+from flow_tui.command import command
 from flow_tui.dialogs.search import SearchDialog
-from flow_tui.looks import mark_of, style_of
+from flow_tui.looks import style_of, word_of
+from flow_tui.paned import PanedView
 from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
+from flow_tui.screens.reason_lines import reason_lines
 from flow_tui.screens.task_log import TaskLog
-from flow_tui.screens.try_list import TRY_COLUMNS, XCOM_COLUMNS, exit_of, took
+from flow_tui.screens.try_list import TRY_COLUMNS, XCOM_COLUMNS, exit_of
+from flow_tui.sentences import joined, of_error
 from flow_tui.targets import Kind, Target
-from flow_tui.view import View
+from flow_tui.widgets.log_view import LogView
 from flow_tui.widgets.page import Page, fields
 from flow_tui.widgets.panes import Panes
 from flow_tui.widgets.table import Table
-
-_MOST_FOUND: Final = 10_000
-_GLANCE: Final = 0.2
-"""Seconds between two looks at a log that may grow."""
 
 
 class Shown(NamedTuple):
@@ -46,10 +47,12 @@ class Shown(NamedTuple):
     answer: Answer
 
 
-class TaskScreen(View):
+class TaskScreen(PanedView):
     """Opens on the log of the last try, at its end."""
 
     KINDS = frozenset({Kind.TASK, Kind.LOG})
+    TAKEN = frozenset({"app.filter", "task.log"})  # its log is searched, and has their keys
+    STILL = frozenset({"rendered"})
 
     DEFAULT_CSS = """
     TaskScreen #about { height: auto; max-height: 5; padding: 0 1; }
@@ -58,7 +61,7 @@ class TaskScreen(View):
     def __init__(self, dag_id: str, run_id: str, reference: str) -> None:
         super().__init__()
         self._names = dag_id, run_id, reference
-        self._shown: Shown | None = None
+        self._details: Shown | None = None
 
     def content(self) -> ComposeResult:
         yield Static(id="about")
@@ -77,7 +80,7 @@ class TaskScreen(View):
 
     @property
     def command(self) -> str:
-        match self.query_one(Panes).shown:
+        match self.shown:
             case "tries":
                 return command("tasks", "tries", *self._names)
             case "why":
@@ -94,12 +97,11 @@ class TaskScreen(View):
         return command("logs", *self._names, *chosen)
 
     def targets(self) -> Sequence[Target]:
-        state = self._shown.answer.state if self._shown else None
-        held = self._shown is not None and any(
-            reason.code == "held" for reason in self._shown.answer.reasons
+        state = self._details.answer.state if self._details else None
+        held = self._details is not None and any(
+            reason.code == "held" for reason in self._details.answer.reasons
         )
-        flags = frozenset({"held"} if held else ())
-        return [Target(Kind.TASK, self._names, state, flags)]
+        return [targets.task(*self._names, state, held=held)]
 
     @property
     def _log(self) -> TaskLog:
@@ -107,14 +109,18 @@ class TaskScreen(View):
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
-    async def load(self) -> None:
-        self._shown = await self.read(self._read)
-        found = self._shown.found
-        self.query_one("#about", Static).update(_about(self._shown))
+    async def load_all(self) -> None:
+        self._details = await self.read(self._read)
+        found = self._details.found
+        self.query_one("#about", Static).update(_about(self._details, self.flow.now()))
         self.query_one("#pane-tries", Table).show(list(reversed(found.tries)))
-        self.query_one("#pane-why", Page).show(describe(self._shown.answer))
+        self.page("why").show(describe(self._details.answer))
         self._log.take(found)
-        match self.query_one(Panes).shown:
+
+    async def load_pane(self, name: str) -> None:
+        match name:
+            case "rendered":
+                start(self, self._load_rendered, group="render", exclusive=True)
             case "xcom":
                 await self._load_xcoms()
             case "events":
@@ -123,16 +129,6 @@ class TaskScreen(View):
     def _read(self, deployment: Deployment) -> Shown:
         return Shown(tasks.tries(deployment, *self._names), why.why(deployment, *self._names))
 
-    @on(Panes.Shown)
-    def pane_shown(self, message: Panes.Shown) -> None:
-        """Read what only this pane shows."""
-        match message.name:
-            case "rendered":
-                start(self, self._load_rendered, group="render", exclusive=True)
-            case "xcom" | "events":
-                self.refresh_data()
-        self.update_hints()
-
     async def _load_xcoms(self) -> None:
         dag_id, run_id, reference = self._names
         page = await self.read(lambda at: xcoms.page(at, dag_id, run_id, reference))
@@ -140,8 +136,8 @@ class TaskScreen(View):
 
     async def _load_events(self) -> None:
         dag_id, run_id, _ = self._names
-        assert self._shown is not None
-        task = self._shown.found.reference
+        assert self._details is not None
+        task = self._details.found.reference
         asked = events.Asked(dag_id, run_id)
         found = await self.read(partial(events.recent, asked=asked))
         own = [
@@ -153,7 +149,7 @@ class TaskScreen(View):
         self.query_one("#pane-events", Table).show(own)
 
     async def _load_rendered(self) -> None:
-        page = self.query_one("#pane-rendered", Page)
+        page = self.page("rendered")
         page.show(["rendering the task's fields, in a process that imports its DAG file …"])
         dag_id, run_id, reference = self._names
         try:
@@ -161,7 +157,7 @@ class TaskScreen(View):
                 lambda at: rendering.render(at, dag_id, reference, run_id)
             )
         except FlowError as error:
-            page.show([error.message, error.hint])
+            page.show(of_error(error))
             return
         values = {
             name: value if isinstance(value, str) else text_of(value)
@@ -171,21 +167,22 @@ class TaskScreen(View):
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
-    def do_pane_next(self) -> None:
-        """The next pane."""
-        self.query_one(Panes).step(1)
+    def has(self, action: Action) -> bool:
+        match action.id:
+            case "app.open":
+                return self.shown == "tries"
+            case "log.follow":
+                return self._log.grows and not self._log.view.following
+        return super().has(action)
 
-    def do_pane_previous(self) -> None:
-        """The pane before."""
-        self.query_one(Panes).step(-1)
-
-    def do_task_log(self) -> None:
-        """The log."""
-        self.query_one(Panes).show("log")
+    @on(LogView.Changed)
+    def log_moved(self) -> None:
+        """It is followed, or not any more."""
+        self.update_hints()
 
     def do_item_why(self) -> None:
         """Why it is as it is."""
-        self.query_one(Panes).show("why")
+        self.panes.show("why")
 
     def do_log_older(self) -> None:
         """The log of the try before."""
@@ -196,22 +193,21 @@ class TaskScreen(View):
         self._other_try(1)
 
     def _other_try(self, by: int) -> None:
-        if self.query_one(Panes).shown == "log":
+        if self.shown == "log":
             self._log.step(by)
         else:
-            self.query_one(Panes).step(by)
+            self.panes.step(by)
 
     def do_app_open(self) -> None:
         """Of a try in the list, its log."""
-        panes = self.query_one(Panes)
         chosen: Try | None = self.query_one("#pane-tries", Table).current
-        if panes.shown == "tries" and chosen is not None:
-            panes.show("log")
+        if self.shown == "tries" and chosen is not None:
+            self.panes.show("log")
             self._log.choose(chosen.try_number)
 
     def do_log_follow(self) -> None:
         """To the end of the log, and on with it."""
-        self.query_one(Panes).show("log")
+        self.panes.show("log")
         self._log.view.following = True
 
     def do_log_wrap(self) -> None:
@@ -228,17 +224,17 @@ class TaskScreen(View):
 
     def _step(self, by: int) -> None:
         if self._log.view.search is None:
-            self.do_app_filter()
+            self.do_log_search()
         else:
             self._log.find_next(by)
 
-    def do_app_filter(self) -> None:
+    def do_log_search(self) -> None:
         """Search the log."""
         memory = self.flow.memory
         before = (
             self._log.view.search.letters if self._log.view.search else memory.get("log.search")
         )
-        self.query_one(Panes).show("log")
+        self.panes.show("log")
         self.app.push_screen(SearchDialog(before, memory.history("log.search")), self._search_for)
 
     def _search_for(self, letters: str | None) -> None:
@@ -250,17 +246,14 @@ class TaskScreen(View):
         self._log.search(letters)
 
 
-def _about(shown: Shown) -> Text:
+def _about(shown: Shown, now: datetime) -> Text:
     """State, try, duration and worker; below it why, in plain words."""
-    answer, tries = shown.answer, shown.found.tries
-    state = answer.state or "none"
-    text = Text()
-    text.append(f"{mark_of(state)} {state}", style_of(state))
-    if tries:
-        last = tries[-1]
-        parts = [f"try {last.try_number}", took(last), exit_of(last), printable(last.worker)]
-        text.append("  ·  " + "  ·  ".join(part for part in parts if part))
-    zone = ZoneInfo(answer.timezone)
-    for reason in answer.reasons[:2]:
-        text.append("\n" + printable(brief(reason.text(zone))), style_of(state))
+    state = shown.answer.state or "none"
+    text = Text.assemble(word_of(state))
+    for last in shown.found.tries[-1:]:
+        lasted = lasting(last.started_at, last.ended_at, now)
+        worker = printable(last.worker)
+        text.append(f" · {joined(f'try {last.try_number}', lasted, exit_of(last), worker)}")
+    for line in reason_lines(shown.answer, 2):
+        text.append(f"\n{line}", style_of(state))
     return text

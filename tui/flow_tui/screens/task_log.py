@@ -20,6 +20,7 @@ from flow.store.read.tasks import Try
 from flow.wording.cells import counted, printable
 from flow_tui.background import start
 from flow_tui.log_model import LogFile, Search
+from flow_tui.sentences import joined
 from flow_tui.widgets.log_view import LogView
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class TaskLog(Vertical):
     def view(self) -> LogView:
         """The lines."""
         return self.query_one(LogView)
+
+    @property
+    def grows(self) -> bool:
+        """Whether more may come: the try has not ended."""
+        return self._try is not None and self._try.ended_at is None
 
     @property
     def _flow(self) -> FlowApp:
@@ -177,11 +183,13 @@ class TaskLog(Vertical):
         if self._missing:
             note.update(Text(printable(self._missing)))
             return
-        parts = [f"try {chosen.try_number} of {tries[-1].try_number}" if len(tries) > 1 else ""]
-        parts.append(counted(view.lines, "line"))
-        parts.append("following" if view.following and chosen.ended_at is None else "")
-        parts.append(view.search.counter if view.search else "")
-        note.update(Text("  ·  ".join(part for part in parts if part)))
+        told = joined(
+            f"try {chosen.try_number} of {tries[-1].try_number}" if len(tries) > 1 else None,
+            counted(view.lines, "line"),
+            "following" if view.following and self.grows else None,
+            view.search.counter if view.search else None,
+        )
+        note.update(Text(told))
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────
 

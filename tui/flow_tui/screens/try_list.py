@@ -6,13 +6,14 @@ from typing import Final
 
 from flow.store.read.tasks import Try, XCom
 from flow.wording.cells import duration_text, text_of
+from flow.wording.moments import took
 from flow_tui.looks import style_of
 from flow_tui.widgets.table import Column, Piece
 
 TRY_COLUMNS: Final = (
     Column[Try]("try", lambda one: str(one.try_number), right=True),
     Column[Try]("state", lambda one: Piece(one.state, style_of(one.state))),
-    Column[Try]("took", lambda one: took(one), right=True),
+    Column[Try]("took", lambda one: took(one.started_at, one.ended_at), right=True),
     Column[Try]("started", lambda one: text_of(one.started_at), rank=3),
     Column[Try]("exit", lambda one: exit_of(one), rank=1),
     Column[Try]("memory", lambda one: _memory(one.peak_rss_bytes), rank=4, right=True),
@@ -26,13 +27,6 @@ XCOM_COLUMNS: Final = (
     Column[XCom]("try", lambda one: str(one.try_number), rank=2, right=True),
     Column[XCom]("pushed", lambda one: text_of(one.created_at), rank=1),
 )
-
-
-def took(one: Try) -> str:
-    """How long it took."""
-    if one.ended_at is None:
-        return "running"
-    return duration_text((one.ended_at - one.started_at).total_seconds())
 
 
 def exit_of(one: Try) -> str:

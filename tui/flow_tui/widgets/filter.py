@@ -14,38 +14,13 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from flow_tui.memory import Memory
+from flow_tui.widgets.recall import RecallInput
 
 
-class FilterInput(Input):
-    """Up and down recall what was entered before."""
+class FilterInput(RecallInput):
+    """Escape keeps what is typed, as Enter does."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "recall(-1)", show=False),
-        Binding("down", "recall(1)", show=False),
-        Binding("escape", "leave", show=False),
-    ]
-    past: list[str]
-    """What was entered, the newest last."""
-    _place: int | None = None
-    """Where in the past one is; None: at what is being typed."""
-    _typed: str = ""
-
-    def begin(self, past: list[str]) -> None:
-        """Begin to type, with this past."""
-        self.past, self._place = past, None
-        self.cursor_position = len(self.value)
-        self.focus()
-
-    def action_recall(self, by: int) -> None:
-        """Show what was entered before, or after that."""
-        if self._place is None:
-            self._typed = self.value
-        place = (len(self.past) if self._place is None else self._place) + by
-        if place < 0 or not self.past:
-            return
-        self._place = place if place < len(self.past) else None
-        self.value = self._typed if self._place is None else self.past[place]
-        self.cursor_position = len(self.value)
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
     def action_leave(self) -> None:
         """Back to the list."""

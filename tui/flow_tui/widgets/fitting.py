@@ -34,9 +34,3 @@ def without_end(text: str, width: int) -> str:
     while text and width_of(text) >= width:
         text = text[:-1]
     return f"{text}…" if width else ""
-
-
-def aligned(text: str, room: int, right: bool) -> str:
-    """A text with spaces up to a width."""
-    space = " " * (room - width_of(text))
-    return space + text if right else text + space

@@ -15,7 +15,8 @@ from textual.widget import Widget
 from flow.wording.cells import width_of
 from flow.wording.layout import shortened
 from flow.wording.run_names import brief
-from flow_tui.actions import BY_ID, Action
+from flow_tui.action import Action
+from flow_tui.actions import BY_ID
 
 VIEWS = ("home", "dags", "backfills", "pools", "roles", "errors", "audit")
 """What the number keys open, in their order."""
@@ -107,7 +108,7 @@ class Banner(Widget):
 
 
 class Hints(Widget):
-    """The keys that matter here, disabled ones greyed; each can be clicked."""
+    """The keys that matter here, forbidden ones greyed; each can be clicked."""
 
     DEFAULT_CSS = """
     Hints { height: 1; dock: bottom; background: $panel; color: $text-muted; }
@@ -127,7 +128,7 @@ class Hints(Widget):
         self._places: list[tuple[int, Action]] = []
 
     def show(self, hints: Sequence[tuple[str, Action, bool]]) -> None:
-        """Show keys with their actions, and whether they are enabled."""
+        """Show keys with their actions, and whether these are allowed."""
         if hints != self._shown:
             self._shown = hints
             self.refresh()

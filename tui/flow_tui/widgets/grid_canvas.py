@@ -60,6 +60,7 @@ class GridCanvas(ScrollView, can_focus=True):
         & > .grid--version { color: $accent; text-style: bold; }
         & > .grid--row { background: $foreground 14%; }
         & > .grid--range { background: $primary 40%; }
+        &:ansi > .grid--range { background: $background; }
         & > .grid--cursor {
             background: $block-cursor-background;
             color: $block-cursor-foreground;

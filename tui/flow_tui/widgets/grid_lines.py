@@ -157,7 +157,8 @@ class GridLines:
             under = self.looks.row if flags & IN_ROW else self.looks.ground
             if flags & (IN_RANGE | MARKED):
                 under = self.looks.range
-            over = self.looks.cursor if flags & AT_CURSOR else Style.null()
+            # The cursor looks the same wherever it is, on what stands out too.
+            over = self.looks.cursor + Style(reverse=False) if flags & AT_CURSOR else Style.null()
             if flags & QUIET:
                 style = quiet(style)
             found = (_framed(sign, flags), under + style + over)

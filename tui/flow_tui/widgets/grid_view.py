@@ -7,7 +7,7 @@ nothing: it posts what it wants, and whoever shows it answers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -20,9 +20,6 @@ from flow.wording.grid import COLUMN
 from flow_tui.grid.model import Cell, Wanted
 from flow_tui.movements import moves
 from flow_tui.widgets.grid_canvas import GridCanvas
-
-_ROOM_FOR_BARS: Final = 18
-"""Lines of a grid that has durations above it."""
 
 
 class GridView(GridCanvas):
@@ -47,37 +44,25 @@ class GridView(GridCanvas):
         Binding("ctrl+end", "end_of_column(True)", show=False),
     ]
 
-    class _OfGrid(Message):
-        """A message of a grid."""
-
-        def __init__(self, grid: GridView) -> None:
-            super().__init__()
-            self.grid = grid
-
-        @property
-        def control(self) -> GridView:
-            """The grid that sent it."""
-            return self.grid
-
-    class Opened(_OfGrid):
+    class Opened(Message):
         """Somebody wants to see what is behind a cell."""
 
-        def __init__(self, grid: GridView, cell: Cell) -> None:
-            super().__init__(grid)
+        def __init__(self, cell: Cell) -> None:
+            super().__init__()
             self.cell = cell
 
-    class MoreWanted(_OfGrid):
+    class MoreWanted(Message):
         """Older or newer runs are to be loaded; asked for once until they have come."""
 
-        def __init__(self, grid: GridView, wanted: Wanted) -> None:
-            super().__init__(grid)
+        def __init__(self, wanted: Wanted) -> None:
+            super().__init__()
             self.wanted = wanted
 
-    class InstancesWanted(_OfGrid):
+    class InstancesWanted(Message):
         """The instances of a mapped task are to be read."""
 
-        def __init__(self, grid: GridView, task_id: str) -> None:
-            super().__init__(grid)
+        def __init__(self, task_id: str) -> None:
+            super().__init__()
             self.task_id = task_id
 
     def __init__(
@@ -196,7 +181,7 @@ class GridView(GridCanvas):
         """Fold or unfold the group under the cursor, show the instances of a task or hide them."""
         wanted = self.model.toggle()
         if wanted is not None:
-            self.post_message(self.InstancesWanted(self, wanted))
+            self.post_message(self.InstancesWanted(wanted))
             return
         self._anew()
         self._reveal()
@@ -213,7 +198,7 @@ class GridView(GridCanvas):
         if row is not None and row.open is not None:
             self.fold()
         elif cell is not None:
-            self.post_message(self.Opened(self, cell))
+            self.post_message(self.Opened(cell))
 
     # ── mouse ────────────────────────────────────────────────────────────────────────────────────
 
@@ -280,4 +265,4 @@ class GridView(GridCanvas):
         wanted = self.model.wanted(self._first, self._drawn.measures.shown)
         if wanted is not None:
             self._asked = wanted
-            self.post_message(self.MoreWanted(self, wanted))
+            self.post_message(self.MoreWanted(wanted))

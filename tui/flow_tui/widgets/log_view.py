@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from flow.wording.cells import width_of
 from flow_tui.log_model import Search
-from flow_tui.movements import moves
+from flow_tui.movements import LINES
 
 AROUND: Final = 100
 """Lines that are kept ready before and after those that are seen."""
@@ -35,7 +35,6 @@ class LogView(ScrollView, can_focus=True):
         "log--warning",
         "log--found",
         "log--here",
-        "log--number",
     }
     DEFAULT_CSS = """
     LogView { height: 1fr; background: $background; }
@@ -43,18 +42,12 @@ class LogView(ScrollView, can_focus=True):
     LogView > .log--warning { color: $text-warning; }
     LogView > .log--found { background: $accent 40%; }
     LogView > .log--here { background: $accent; color: $background; text-style: bold; }
-    LogView > .log--number { color: $text-muted; }
+    LogView:ansi > .log--found { background: ansi_white; color: ansi_black; }
+    LogView:ansi > .log--here { background: ansi_yellow; color: ansi_black; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        moves("move.up", "move(-1)"),
-        moves("move.down", "move(1)"),
-        moves("move.page_up", "page(-1)"),
-        moves("move.page_down", "page(1)"),
+        *LINES,
         Binding("space", "page(1)", show=False),
-        moves("move.first", "edge(False)"),
-        moves("move.last", "edge(True)"),
-        Binding("home", "edge(False)", show=False),
-        Binding("end", "edge(True)", show=False),
     ]
 
     lines: reactive[int] = reactive(0, repaint=False)
@@ -223,11 +216,9 @@ class LogView(ScrollView, can_focus=True):
 
     def _marked(self, text: str, style: Style, *, here: bool) -> list[Segment]:
         assert self.search is not None
-        letters = self.search.letters
-        flags = 0 if any(letter.isupper() for letter in letters) else re.IGNORECASE
         mark = self.get_component_rich_style("log--here" if here else "log--found")
         segments, at = [], 0
-        for match in re.finditer(re.escape(letters), text, flags):
+        for match in self.search.pattern.finditer(text):
             segments.append(Segment(text[at : match.start()], style))
             segments.append(Segment(match.group(), mark))
             at = match.end()

@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from flow.wording.cells import printable, width_of
-from flow_tui.movements import moves
+from flow_tui.movements import LINES
 from flow_tui.widgets.hanging import Hanging
 
 
@@ -22,21 +22,26 @@ class Page(VerticalScroll, can_focus=True):
     DEFAULT_CSS = """
     Page { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        moves("move.down", "scroll_down"),
-        moves("move.up", "scroll_up"),
-        moves("move.page_up", "page_up"),
-        moves("move.page_down", "page_down"),
-        moves("move.first", "scroll_home"),
-        moves("move.last", "scroll_end"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*LINES]
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__()
+    def __init__(self, text: str = "", *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
         self._text = Text(text)
 
     def compose(self) -> ComposeResult:
         yield Static(Hanging(self._text))
+
+    def action_move(self, by: int) -> None:
+        """Scroll by so many lines."""
+        self.scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        """Scroll by a screenful."""
+        self.action_move(by * max(1, self.size.height - 1))
+
+    def action_edge(self, last: bool) -> None:
+        """To the first line or the last."""
+        self.scroll_to(y=self.max_scroll_y if last else 0, animate=False)
 
     def show(self, text: Text | Iterable[str]) -> None:
         """Show another text; where somebody has scrolled to stays."""

@@ -18,7 +18,9 @@ class Panel(Table[Row]):
     DEFAULT_CSS = """
     Panel { border: round $foreground 30%; border-title-color: $text-muted; }
     Panel:focus { border: round $primary; border-title-color: $text; border-title-style: bold; }
-    Panel > .table--cursor { background: $background; }
+    Panel > .table--cursor, Panel:ansi > .table--cursor {
+        background: $background; text-style: none;
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         moves("move.left", "go(-1)"),

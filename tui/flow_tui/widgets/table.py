@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Generic
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -21,13 +21,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from flow.wording.cells import printable, width_of
-from flow.wording.layout import shortened
-from flow_tui.movements import moves
+from flow.wording.layout import padded, shortened
+from flow_tui.movements import LINES, moves
 from flow_tui.widgets.columns import GAP, Row, shared_out
 from flow_tui.widgets.columns import Column as Column  # whoever makes a table makes them
 from flow_tui.widgets.fitting import Cell as Cell  # columns are made of them
 from flow_tui.widgets.fitting import Piece as Piece
-from flow_tui.widgets.fitting import aligned, plain, without_end
+from flow_tui.widgets.fitting import plain, without_end
 
 _ROOM_SAMPLED: Final = 200
 """Rows that are measured to find the width of a column."""
@@ -50,17 +50,15 @@ class Table(ScrollView, Generic[Row], can_focus=True):
     Table > .table--cursor { background: $primary 25%; }
     Table:focus > .table--cursor { background: $primary 45%; text-style: bold; }
     Table > .table--selected { background: $secondary 30%; }
+    Table:ansi > .table--cursor { background: $background; text-style: underline; }
+    Table:ansi:focus > .table--cursor {
+        background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
+    }
+    Table:ansi > .table--selected { background: $background; }
     Table > .table--empty { color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        moves("move.up", "move(-1)"),
-        moves("move.down", "move(1)"),
-        moves("move.page_up", "page(-1)"),
-        moves("move.page_down", "page(1)"),
-        moves("move.first", "edge(False)"),
-        moves("move.last", "edge(True)"),
-        Binding("home", "edge(False)", show=False),
-        Binding("end", "edge(True)", show=False),
+        *LINES,
         moves("sort.previous", "sort_by(-1)"),
         moves("sort.next", "sort_by(1)"),
         moves("sort.turn", "turn"),
@@ -72,26 +70,12 @@ class Table(ScrollView, Generic[Row], can_focus=True):
     class Moved(Message):
         """The cursor is on another row, or the row has changed; None: there is none."""
 
-        def __init__(self, table: Table[Any], row: object) -> None:
+        def __init__(self, row: object) -> None:
             super().__init__()
-            self.table = table
             self.row = row
-
-        @property
-        def control(self) -> Table[Any]:
-            return self.table
 
     class Chosen(Message):
-        """Somebody wants to see more of a row."""
-
-        def __init__(self, table: Table[Any], row: object) -> None:
-            super().__init__()
-            self.table = table
-            self.row = row
-
-        @property
-        def control(self) -> Table[Any]:
-            return self.table
+        """Somebody wants to see more of the row under the cursor."""
 
     def __init__(
         self,
@@ -176,7 +160,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         if key is None or not self.go_to(key):
             self.at = min(self.at, max(0, len(self.rows) - 1))
         self.refresh()
-        self.post_message(self.Moved(self, self.current))
+        self.post_message(self.Moved(self.current))
 
     # ── looks ────────────────────────────────────────────────────────────────────────────────────
 
@@ -219,6 +203,8 @@ class Table(ScrollView, Generic[Row], can_focus=True):
             segments[0] = Segment("▌", segments[0].style)
         if at == self.at:
             base = base + self.get_component_rich_style("table--cursor")
+            if self.has_focus and self.app.native_ansi_color:
+                segments = [Segment(one.text) for one in segments]  # none of 16 shades is a tint
         return _strip(segments, width, base)
 
     def _heading(self, width: int) -> Strip:
@@ -227,9 +213,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         for at, room in self._widths:
             column = self._columns[at]
             arrow = ("▼" if self._turned else "▲") if at == self._sorted_by else ""
-            text = aligned(
-                shortened(column.heading + arrow, room, symbols=True), room, column.right
-            )
+            text = padded(shortened(column.heading + arrow, room, symbols=True), room, column.right)
             segments.append(Segment(text + " " * GAP, style))
         return _strip(segments, width, self.rich_style)
 
@@ -251,7 +235,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
             self._select_range()
         self._keep_in_sight()
         self.refresh()
-        self.post_message(self.Moved(self, self.current))
+        self.post_message(self.Moved(self.current))
 
     def _keep_in_sight(self) -> None:
         height = max(1, self.size.height - self._head)  # below the headings, which stay
@@ -332,13 +316,7 @@ class Table(ScrollView, Generic[Row], can_focus=True):
         again = self.at == at and event.chain > 1
         self.at = at
         if again:
-            self.post_message(self.Chosen(self, self.rows[at]))
-
-    def choose(self) -> None:
-        """Ask for more of the row under the cursor."""
-        row = self.current
-        if row is not None:
-            self.post_message(self.Chosen(self, row))
+            self.post_message(self.Chosen())
 
     def refresh_lines_seen(self) -> None:
         """Draw again what is seen: times have passed."""
@@ -349,7 +327,7 @@ def _cell(column: Column[Any], cell: Cell, room: int) -> list[Segment]:
     cut = without_end if column.prose else partial(shortened, symbols=True)
     if isinstance(cell, str | Piece):
         piece = Piece(cell) if isinstance(cell, str) else cell
-        text = aligned(cut(printable(piece.text), room), room, column.right)
+        text = padded(cut(printable(piece.text), room), room, column.right)
         return [Segment(text, Style.parse(piece.style))]
     segments, left = [], room
     for piece in cell:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from flow.process.code import code_hash, content_hash, unreadable
+from flow.process.plain_file import Signature, signature
 
-_SETTLED: Final = 2 * 10**9
-"""Nanoseconds after which a file's times tell a change: some file systems count in seconds."""
-
-_Signature = tuple[int, int, int, int]
+_SETTLED: Final = 2.0
+"""Seconds after which a file's times tell a change: some file systems count in seconds."""
 
 
 class _Entry(NamedTuple):
-    signature: _Signature | None
-    """None: to be read again whatever the file's times say."""
+    signature: Signature | None
+    """None: it cannot be read."""
     hash: str
+    since: float
+    """When this signature was seen first. Times are of the monotonic clock, in seconds."""
+    settled: bool
+    """Whether the content is the same as long as the signature is."""
     changed_at: float
-    """When a change was noticed, on the monotonic clock; -inf: it has not changed."""
+    """When a change was noticed; -inf: it has not changed."""
 
 
 class Fingerprints:
@@ -37,25 +39,25 @@ class Fingerprints:
     def content(self, path: str) -> str:
         """The content hash of a file; a word that is none when it cannot be read."""
         before = self._entries.get(path)
+        found: Signature | None = None
         try:
-            signature = _signature(path)
-            if before is not None and before.signature == signature:
+            found = signature(path)
+            if before is not None and before.settled and before.signature == found:
                 return before.hash
-            found = content_hash(path)
+            hashed = content_hash(path)
         except OSError as error:
-            signature, found = None, unreadable(error)
-        if signature is not None and time.time_ns() - max(signature[2:]) < _SETTLED:
-            signature = None  # it may change again without a sign
-        changed_at = float("-inf")
-        if before is not None:
-            changed_at = before.changed_at if before.hash == found else time.monotonic()
-        self._entries[path] = _Entry(signature, found, changed_at)
-        return found
+            found, hashed = None, unreadable(error)
+        self._entries[path] = _entry(before, found, hashed)
+        return hashed
 
     def changed_since(self, paths: Iterable[str], moment: float) -> bool:
         """Whether one of some files, as they were looked at last, was seen to change after `moment`
-        of the monotonic clock."""
+        of the monotonic clock, be it back to what it had been."""
         return any(self._entries[path].changed_at > moment for path in paths)
+
+    def differ(self, signatures: Mapping[str, Signature]) -> bool:
+        """Whether one of some files, as it was looked at last, does not have the signature."""
+        return any(self._entries[path].signature != one for path, one in signatures.items())
 
     def keep(self, paths: set[str]) -> None:
         """Forget all other files."""
@@ -63,6 +65,14 @@ class Fingerprints:
             del self._entries[path]
 
 
-def _signature(path: str) -> _Signature:
-    status = os.stat(path)  # noqa: PTH116 - thousands of them
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+def _entry(before: _Entry | None, found: Signature | None, hashed: str) -> _Entry:
+    now = time.monotonic()
+    if before is None or before.signature != found:
+        since, changed_at = now, now if before else float("-inf")
+    else:
+        since, changed_at = before.since, before.changed_at if before.hash == hashed else now
+    # The clock of a file server may be ahead of ours for ever: then our own tells.
+    settled = found is not None and (
+        time.time_ns() - max(found[2:]) >= _SETTLED * 1e9 or now - since >= _SETTLED
+    )
+    return _Entry(found, hashed, since, settled, changed_at)

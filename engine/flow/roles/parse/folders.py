@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from flow.process.archive import ARCHIVE, BROKEN_ARCHIVE, names_in
+from flow.process.archive import ARCHIVE, names_in
 from flow.roles.parse.ignore import NAMES, Ignore
 
 CODE: Final = ".py"
+_NOWHERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""Errors of a link that leads nowhere, and of what has gone since it was listed."""
 
 
 @dataclass(slots=True)
@@ -24,13 +27,13 @@ class Scan:
     illegible: list[str] = field(default_factory=list)
     """Paths that are not UTF-8, with the offending bytes escaped."""
     unreadable: dict[str, str] = field(default_factory=dict)
-    """Why, by folder that could not be read: nothing in it can be called gone."""
+    """Why, by what could not be read, mostly folders: nothing there can be called gone."""
     roots: list[str] = field(default_factory=list)
     """DAG folders that are there."""
 
     def unseen(self, path: str) -> bool:
-        """Whether a path lies in a folder that could not be read."""
-        return any(path.startswith(folder + os.sep) for folder in self.unreadable)
+        """Whether a path lies in a folder that could not be read, or could itself not be told."""
+        return any(f"{path}{os.sep}".startswith(folder + os.sep) for folder in self.unreadable)
 
     def passed_over(self, path: str) -> bool:
         """Whether a path lies in a DAG folder that was read: if it is not found, it is ignored."""
@@ -130,22 +133,34 @@ def _code_files(
         for entry in entries:
             if _is_hidden(entry.name):
                 continue
-            if _holds(entry.is_dir):
-                if not rules.ignores(entry.path, folder=True):
+            try:
+                is_folder, is_code = entry.is_dir(), _is_code(entry)
+            except OSError as error:
+                if error.errno not in _NOWHERE:
+                    found.unreadable[entry.path] = error.strerror or str(error)
+                continue
+            if is_folder:
+                if not rules.ignores(entry.path, folder=True) and not _leads_up(entry, root):
                     waiting.append((entry.path, rules))
-            elif _is_code(entry) and not rules.ignores(entry.path, folder=False):
+            elif is_code and not rules.ignores(entry.path, folder=False):
                 yield entry.path, entry.is_symlink()
 
 
-def _is_code(entry: os.DirEntry[str]) -> bool:
-    if entry.name.endswith(CODE):
-        return _holds(entry.is_file)
-    if not entry.name.endswith(ARCHIVE) or not _holds(entry.is_file):
+def _leads_up(entry: os.DirEntry[str], root: str) -> bool:
+    """Whether a folder is a link to one that the DAG folder itself lies in: a loop."""
+    if not entry.is_symlink():
         return False
-    try:
-        status = entry.stat()
-    except OSError:
-        return False  # gone since it was listed
+    target = os.path.realpath(entry.path)
+    return f"{os.path.realpath(root)}{os.sep}".startswith(target.rstrip(os.sep) + os.sep)
+
+
+def _is_code(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a file that may define DAGs. Raises OSError when that cannot be told."""
+    if entry.name.endswith(CODE):
+        return entry.is_file()
+    if not entry.name.endswith(ARCHIVE) or not entry.is_file():
+        return False
+    status = entry.stat()
     return _has_code(entry.path, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
@@ -154,17 +169,10 @@ def _has_code(archive: str, *signature: int) -> bool:
     """Whether an archive is one of DAG files, not of data; one that is broken is to be told of."""
     try:
         return bool(names_in(archive))
-    except OSError:
-        return False  # gone, or not to be read
-    except BROKEN_ARCHIVE:
-        return True
-
-
-def _holds(question: Callable[[], bool]) -> bool:
-    try:
-        return question()
-    except OSError:
-        return False  # a link into nowhere, or a loop of links
+    except FileNotFoundError:
+        return False  # gone since it was listed
+    except Exception:
+        return True  # whatever is wrong with it, its import will say
 
 
 def _seen(folder: str, visited: set[tuple[int, int]]) -> bool:

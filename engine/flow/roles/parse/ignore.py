@@ -16,12 +16,20 @@ from typing import Final, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
+from flow.process import plain_file
+from flow.roles.parse.time_limit import time_limit
+
 log = logging.getLogger(__name__)
 
 FLOW: Final = ".flowignore"
 AIRFLOW: Final = ".airflowignore"
 NAMES: Final = (AIRFLOW, FLOW)
 """In one folder the later one has the last word."""
+
+_LONGEST: Final = 0.5
+"""Seconds of one comparison."""
+_LARGEST: Final = 1024 * 1024
+"""Bytes of an ignore file that count."""
 
 _Verdict = Callable[[str, bool], bool | None]
 """Of a path from the ignore file's folder, and whether it is a folder: whether it is ignored; None:
@@ -59,13 +67,32 @@ class Ignore:
     def _read(self, folder: str, name: str) -> Rules | None:
         path = os.path.join(folder, name)  # noqa: PTH118 - as where folders are walked
         try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
-                lines = file.read().splitlines()
+            with open(path, "rb", opener=plain_file.opener) as file:
+                lines = file.read(_LARGEST).decode("utf-8", "surrogateescape").splitlines()
             regexp = self._regexp and name == AIRFLOW
-            return Rules(folder, _regexp(lines) if regexp else _glob(lines))
+            return Rules(folder, _limited(path, _regexp(lines) if regexp else _glob(lines)))
         except (OSError, ValueError, re.error) as error:
             log.warning("%s is passed over: %s", path, error)
             return None
+
+
+def _limited(file: str, verdict: _Verdict) -> _Verdict:
+    """A verdict that says nothing any more once it has taken too long."""
+    over = False
+
+    def limited(path: str, folder: bool) -> bool | None:
+        nonlocal over
+        if over:
+            return None
+        try:
+            with time_limit(_LONGEST):
+                return verdict(path, folder)
+        except TimeoutError as error:
+            over = True
+            log.warning("%s is passed over: %s to compare it with %r", file, error, path)
+            return None
+
+    return limited
 
 
 def _glob(lines: Sequence[str]) -> _Verdict:

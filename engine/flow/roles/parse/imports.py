@@ -20,6 +20,8 @@ from flow.roles.parse.tail import Tail
 
 _SPARE: Final = 4
 """Processes forked ahead of their imports (`flow.process.stock`)."""
+_LOOK: Final = 1.0
+"""Seconds between two looks at whether the zygote can hear."""
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes that the DAGs of one file may take."""
 
@@ -87,6 +89,7 @@ class Imports:
         self._scratch = Scratch()
         self.host = Host(name, spare=_SPARE, user=user, limit=_LARGEST, keep=keep)
         self._running: dict[int, Import] = {}
+        self._look_at = 0.0
         self._selector = selectors.EpollSelector()
         self._selector.register(self.host, selectors.EVENT_READ)
 
@@ -134,8 +137,12 @@ class Imports:
                         yield self._end(job_id, None)
 
     def stop_overdue(self) -> None:
-        """Kill the imports whose time is up."""
+        """Kill the imports whose time is up, and all of them where one has stopped the zygote."""
         now = time.monotonic()
+        if self._running and now >= self._look_at:
+            self._look_at = now + _LOOK
+            if self.host.frozen:
+                self.host.kill()
         for job_id, one in self._running.items():
             if one.deadline <= now and not one.overdue:
                 one.overdue = True
@@ -145,6 +152,10 @@ class Imports:
         """Remember that an import has read a variable."""
         if job_id in self._running:
             self._running[job_id].variables[key] = stamp
+
+    def reading(self) -> set[str]:
+        """The variables that have been read by what is being imported."""
+        return {key for one in self._running.values() for key in one.variables}
 
     def give_way(self, seconds: float, yields: Callable[[str], bool]) -> None:
         """Stop those imports that take longer than `seconds` and have to make room for others.
@@ -161,11 +172,13 @@ class Imports:
 
     def next_deadline(self, slow: float | None = None) -> float | None:
         """When `stop_overdue` has something to do, or `give_way` of so many seconds."""
+        if not self._running:
+            return None
         alive = [one for one in self._running.values() if not (one.overdue or one.gave_way)]
         moments = [
             one.deadline if slow is None or one.slow else one.started + slow for one in alive
         ]
-        return min(moments, default=None)
+        return min([*moments, self._look_at])
 
     def close(self) -> None:
         """End all imports."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from flow.roles.parse import plan
 from flow.roles.parse.fingerprints import Fingerprints
 from flow.roles.parse.plan import Attempt, State
 from flow.store.dag_files import KnownFile
+
+_MOST_CHANGES: Final = 5
+"""Imports in a row of a file that changes meanwhile, before what it defines is stored anyway."""
 
 
 @dataclass(slots=True)
@@ -19,9 +23,24 @@ class Memory:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     attempts: dict[str, Attempt] = field(default_factory=dict)
     before: set[str] | None = None
-    """Files that the sweep before saw, and that have come since."""
+    """Files that the sweep before saw, or saw before it could not look, and those come since."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Folders that the sweep before could not read, and why."""
+    _changes: dict[str, int] = field(default_factory=dict)
+    """How often in a row a file has changed while it was imported."""
+
+    def note_import(self, path: str, *, changed: bool) -> None:
+        """A file has been imported, and has changed meanwhile or not."""
+        self._changes[path] = self._changes.get(path, 0) + 1 if changed else 0
+
+    def is_restless(self, path: str) -> bool:
+        """Whether a file changes whenever it is imported: it would be imported without end."""
+        return self._changes.get(path, 0) >= _MOST_CHANGES
+
+    def keep(self, paths: Collection[str]) -> None:
+        """Forget all other files."""
+        self.attempts = {path: one for path, one in self.attempts.items() if path in paths}
+        self._changes = {path: n for path, n in self._changes.items() if n and path in paths}
 
     def modules(
         self, paths: Iterable[str], known: Mapping[str, KnownFile]

@@ -12,8 +12,8 @@ from typing import Final
 
 from flow.graph.imported import ImportFailure
 from flow.process.events import ChildMessage
-from flow.process.messages import GetVariable, Parsed
-from flow.process.pin import inside
+from flow.process.messages import GetVariable
+from flow.roles import stored
 from flow.roles.loop import POLL, wait
 from flow.roles.parse import folders, plan, verdict
 from flow.roles.parse.answers import answer
@@ -40,6 +40,10 @@ _REST: Final = 4.0
 """Between two sweeps at least so many times the CPU of the last one, whatever changes."""
 _MANY: Final = 500
 """Changes in one moment after which a sweep costs less than a look at each."""
+_RESTLESS: Final = (
+    "this file, or a module that it imports, changes whenever it is imported: what is stored may "
+    "be of an older state, and it is imported anew every parse.interval"
+)
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
 
@@ -156,10 +160,12 @@ class Parser:
             self._storing.hide(planned.gone)
         self._refuse_illegible(known)
         self._add(planned)
+        self._queue.add(Waiting(path, again=True) for path in filter(memory.is_restless, known))
         if planned.gone:
             self._requeue_freed()
         self._evaluate_again()
-        memory.before = {*self._seen.files, *self._seen.illegible}
+        unseen = filter(self._seen.unseen, memory.before or ())
+        memory.before = {*self._seen.files, *self._seen.illegible, *unseen}
         self._swept_at = began
         self._rested_at = time.monotonic() + _REST * (time.process_time() - used)
 
@@ -189,22 +195,27 @@ class Parser:
 
     def _answer(self, news: ChildMessage) -> None:
         message = news.message
-        if isinstance(message, GetVariable):
-            reply, stamp = self._variables.get(self._conn, message)
-            self._imports.note_variable(news.job_id, message.key, stamp)
-        else:
-            reply = answer(self._conn, message, self._settings.read)
+        try:
+            if isinstance(message, GetVariable):
+                reply, stamp = self._variables.get(self._conn, message)
+                self._imports.note_variable(news.job_id, message.key, stamp)
+            else:
+                reply = answer(self._conn, message, self._settings.read)
+        except stored.REFUSED as error:
+            reply = stored.refusal(error)
         self._imports.host.reply(news.job_id, reply)
 
     def _look(self, known: Mapping[str, KnownFile]) -> Sight:
         """Read what the plan is made of, of all files."""
         memory, seen = self._memory, self._seen
-        memory.attempts = {k: v for k, v in memory.attempts.items() if k in seen.files}
+        memory.keep(seen.files)
         modules = memory.modules(seen.files, known)
         self._reach.renew(modules)
         missing = [path for path in known if path not in seen.files and self._is_missing(path)]
         sight = self._sight(modules, known, missing)
         memory.fingerprints.keep({*modules, *(p for ms in modules.values() for p in ms.values())})
+        read = {key for state in sight.states.values() for key in state.variables}
+        self._variables.keep(read | self._imports.reading())
         return sight
 
     def _sight(
@@ -292,31 +303,31 @@ class Parser:
             return
         if imported.ended is None and not waiting.alone:
             # Nobody knows yet whether this one or another has ended them all.
-            self._queue.add([waiting._replace(alone=True)])
+            self._queue.add([waiting.suspected()])
             return
-        result = imported.ended.result if imported.ended else None
-        parsed = result if isinstance(result, Parsed) else Parsed()
         root = self._seen.files.get(imported.path, "")
-        modules = verdict.modules(parsed, root)
-        fingerprints = self._memory.fingerprints
-        code_hash = fingerprints.code(imported.path, modules)
-        if fingerprints.changed_since([imported.path, *modules.values()], imported.started):
-            # Which of both states was imported? The next sweep sees a change and parses again.
+        modules = verdict.modules(verdict.said(imported), root)
+        code_hash = self._memory.fingerprints.code(imported.path, modules)
+        changed = self._has_changed(imported, modules)
+        self._memory.note_import(imported.path, changed=changed)
+        if changed and not self._memory.is_restless(imported.path):
+            # Which of both states was imported?
             self._leases.give_back([imported.path])
-            self.sweep_soon()
+            if os.path.isfile(imported.path):  # noqa: PTH113 - as elsewhere for paths of files
+                self._queue.add([waiting._replace(own=True)])
+            else:
+                self.sweep_soon()
             return
-        file = ParsedFile(
-            path=imported.path,
-            code_hash=code_hash,
-            modules=modules,
-            places=inside(modules, root),
-            variables=imported.variables,
-            seconds=parsed.seconds if imported.ended and result else imported.seconds,
-            imports=verdict.imports(parsed),
-            output=imported.last.output or None,
-            warnings=parsed.warnings,
-        )
+        file = verdict.file(imported, root, modules, code_hash)
+        if self._memory.is_restless(imported.path):
+            file = file._replace(warnings=[_RESTLESS, *file.warnings])
         self._storing.add(file, verdict.judge(imported, self._settings.limits))
+
+    def _has_changed(self, imported: Imported, modules: Mapping[str, str]) -> bool:
+        """Whether a file, or a module of its, has changed while it was imported."""
+        fingerprints, paths = self._memory.fingerprints, [imported.path, *modules.values()]
+        changed = fingerprints.changed_since(paths, imported.started)
+        return changed or fingerprints.differ(verdict.signatures(imported, modules))
 
     def _store(self) -> None:
         """Store what imports have found since the last time."""

@@ -20,6 +20,12 @@ class Waiting(NamedTuple):
     """It failed or was slow before, so it may well use up its time limit."""
     alone: bool = False
     """All processes died when it was parsed: nothing else is parsed beside it."""
+    deaths: int = 0
+    """How often in a row they did."""
+
+    def suspected(self) -> Waiting:
+        """To be parsed alone, for all processes have died beside it."""
+        return self._replace(alone=True, deaths=self.deaths + 1)
 
     @property
     def lane(self) -> int:
@@ -43,6 +49,9 @@ class Queue:
     A hundred new files that never end would keep `slots` processes busy for an hour. So an import
     that turns out slow leaves its place to others and goes on beside them; where too many are slow
     already it has to give way, and starts anew once one of them has ended.
+
+    One that is parsed alone and turns out slow is not alone any more: it may just hang, and has
+    ended nobody so far. When all processes die beside it a second time, it is alone to its end.
     """
 
     def __init__(self, slots: int) -> None:
@@ -100,8 +109,10 @@ class Queue:
 
     def yields(self, path: str) -> bool:
         """Whether a file that has been running for `SLOW` has to make room for others."""
-        if path in self._slow:
+        one = self._running[path]
+        if path in self._slow or (one.alone and one.deaths > 1):
             return False
+        self._running[path] = one._replace(alone=False)
         if len(self._slow) < self._slots:
             self._slow.add(path)
             return False

@@ -38,6 +38,12 @@ class Snapshot:
                 self._answers.pop(key, None)
         self._stamps = found
 
+    def keep(self, keys: Collection[str]) -> None:
+        """Forget all others: files that have read a variable of another name each time."""
+        for key in self._stamps.keys() - set(keys):
+            del self._stamps[key]
+            self._answers.pop(key, None)
+
     def changed(self, conn: Conn) -> bool:
         """Whether one of those that were looked at is another one now."""
         return bool(self._stamps) and variables.stamps(conn, self._stamps) != self._stamps

@@ -1,0 +1,15 @@
+"""What is said in one line: its parts put together, and errors."""
+
+from __future__ import annotations
+
+from flow.errors import FlowError
+
+
+def joined(*parts: str | None) -> str:
+    """The parts of a line that there are."""
+    return " · ".join(part for part in parts if part)
+
+
+def of_error(error: FlowError) -> list[str]:
+    """What is wrong, and what to do."""
+    return [line for line in (error.message, error.hint) if line]
