@@ -20,7 +20,10 @@ MAPPED_OPERATOR: Final = (
 )
 MAPPED_GROUP: Final = "write a Python loop over values that are known: a group with an id for each"
 SETUP: Final = "write an ordinary task that the others wait for"
-TEARDOWN: Final = "write a last task with trigger_rule='all_done'"
+TEARDOWN: Final = (
+    "write a task with trigger_rule='all_done', and beside it a last one with the default rule: "
+    "the last tasks decide how a run ends"
+)
 WAIT: Final = (
     "write a task that raises an exception until the thing is there, with retries and retry_delay"
 )
