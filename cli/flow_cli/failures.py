@@ -11,7 +11,7 @@ import typer
 from flow.errors import FlowError
 from flow.wording.cells import json_text, printable
 from flow_cli import exits
-from flow_cli.usage import hint_of
+from flow_cli.usage import hint_of, sentence_of
 
 SEE_DEBUG = "Run it again with --debug to see the traceback."
 _FULL: Final = "Make room there, then run it again."
@@ -40,7 +40,7 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, FlowError):
         return Failure(error.code, error.message, error.hint, error.exit_code)
     if isinstance(error, typer.TyperException):
-        return Failure("usage", _sentence(error), hint_of(error), exits.USAGE)
+        return Failure("usage", sentence_of(error), hint_of(error), exits.USAGE)
     if isinstance(error, typer.Abort):
         return Failure("aborted", "Nothing was changed.", "", exits.USAGE)
     if isinstance(error, UnicodeEncodeError):
@@ -61,7 +61,3 @@ def report(failure: Failure, *, as_json: bool) -> None:
     else:
         text = "\n".join(printable(line) for line in (failure.message, failure.hint) if line)
     sys.stderr.write(text + "\n")
-
-
-def _sentence(error: typer.TyperException) -> str:
-    return " ".join(error.format_message().split())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from flow.settings import TABLE
 from flow_cli import exits
+from flow_cli.airflow_sheet import with_airflow
 from flow_cli.application import root
 from flow_cli.key_sheet import with_keys
 from flow_cli.manual import command_page, settings_page
@@ -29,7 +30,7 @@ def generated(folder: Path) -> Mapping[Path, str]:
     for source in sorted((folder / "man").glob("*.[1-9].md")):
         page = source.with_suffix("")
         name, _, number = page.name.rpartition(".")
-        text = with_keys(source.read_text(encoding="utf-8"))
+        text = with_airflow(with_keys(source.read_text(encoding="utf-8")))
         files[page] = page_from_markdown(text, name, number)
     return files
 

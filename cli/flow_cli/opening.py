@@ -12,6 +12,7 @@ import typer
 from flow_cli.invocation import invocation
 from flow_cli.name_cache import cache_of
 from flow_cli.name_refresh import refresh_soon
+from flow_cli.output import Format, Output
 
 if TYPE_CHECKING:
     from flow.ops.deployment import Deployment
@@ -24,10 +25,14 @@ def opened(context: typer.Context) -> Iterator[Deployment]:
     from flow.ops.deployment import open_deployment
 
     called = invocation(context)
-    with open_deployment(called.config.settings) as deployment:
+    with open_deployment(called.config.settings, on_start=_tell) as deployment:
         yield deployment
     if sys.stdout.isatty():  # scripts complete nothing
         refresh_soon(cache_of(called.config.settings), called.chosen, _named(context))
+
+
+def _tell() -> None:
+    Output(Format.TEXT).message("the embedded database was down; it runs now, until `flow down`")
 
 
 def _named(context: typer.Context) -> list[str]:

@@ -55,9 +55,7 @@ AnyDagArgument = Annotated[
 DagsArgument = Annotated[
     str, typer.Argument(metavar="DAG", help="Id of the DAG, or a glob over ids: 'sales_*'.")
 ]
-TaskArgument = Annotated[
-    str, typer.Argument(metavar="TASK", help="The task: load, group.load, or load[3].")
-]
+TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="The task: load, or group.load.")]
 TryOption = Annotated[
     int | None,
     typer.Option("--try", min=1, metavar="N", help="Number of the try; by default the last one."),

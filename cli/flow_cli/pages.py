@@ -81,9 +81,16 @@ class Command(TyperCommand):
         return usage.pieces(self, ctx)
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing:
-            usage.refuse_repeated(self, ctx, args)
-        rest = super().parse_args(ctx, args)
+        first = args[0] if args else ""
+        try:
+            if not ctx.resilient_parsing:
+                usage.refuse_repeated(self, ctx, args)
+            rest = super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            meant = synonyms.command(ctx.command_path, first)
+            if meant is None:
+                raise
+            raise UsageError(f"No such command {first!r}.", meant) from error
         if rest and not ctx.resilient_parsing:
             raise usage.too_many(ctx, rest)
         return rest

@@ -33,7 +33,8 @@ class DeletePage(DeleteWords):
             "runs": plain(done.runs),
             "come_again": done.come_again,
         }
-        printer.lines(self.describe(done), document)
+        becomes = "would be deleted" if dry_run else "deleted"
+        printer.lines([f"{line}; {becomes}" for line in self.describe(done)], document)
         tell(printer, self.notes(done, dry_run=dry_run))
 
 

@@ -7,13 +7,22 @@ from typing import Final
 
 COMMANDS: Final = {
     "api-server": "flow tui",
+    "backfill cancel": "flow backfills cancel ID",
+    "backfill create": "flow backfill DAG --from DATE --to DATE",
+    "backfill list": "flow backfills list",
+    "backfill pause": "flow backfills pause ID",
+    "backfill resume": "flow backfills resume ID",
+    "backfill show": "flow backfills show ID",
+    "backfill unpause": "flow backfills resume ID",
     "cancel": "flow runs cancel DAG RUN",
     "celery": "flow work",
+    "cheat-sheet": "flow --help",
     "config get-value": "flow config get KEY",
     "config list": "flow config show",
     "connections": "flow conns",
     "conns create": "flow conns add CONN",
     "conns set": "flow conns add CONN",
+    "conns show": "flow conns get CONN",
     "dag-processor": "flow parse",
     "dags backfill": "flow backfill DAG --from DATE --to DATE",
     "dags clear": "flow clear DAG RUN",
@@ -25,9 +34,12 @@ COMMANDS: Final = {
     "dags next-execution": "flow dags next DAG",
     "dags report": "flow dags warnings",
     "dags reserialize": "flow parse --once",
+    "dags show --imgcat": "flow graph DAG",
+    "dags show --save": "flow graph DAG --dot",
     "dags state": "flow runs show DAG RUN",
     "dags test": "flow test FILE",
     "dags trigger": "flow run DAG",
+    "db clean": "flow runs delete DAG --to -90d",
     "db init": "flow db migrate",
     "db upgrade": "flow db migrate",
     "errors": "flow dags errors",
@@ -58,6 +70,7 @@ COMMANDS: Final = {
     "tasks test": "flow test FILE -t TASK",
     "tries": "flow tasks tries DAG RUN TASK",
     "trigger": "flow run DAG",
+    "trigger_dag": "flow run DAG",
     "unpause": "flow dags unpause DAG",
     "variables": "flow vars",
     "version": "flow --version",
@@ -66,13 +79,32 @@ COMMANDS: Final = {
 }
 """The words behind `flow`: the command that does it."""
 
+_ACCOUNTS: Final = "Flow has no accounts: who can reach its database can do everything"
+_ASSETS: Final = "There are no assets yet: flow-airflow(7) says what to write instead"
+ADVICE: Final = {
+    "assets": _ASSETS,
+    "dags show-dependencies": "DAGs do not wait for each other; inside of one: flow graph DAG",
+    "datasets": _ASSETS,
+    "db reset": "Make a new database, name it in database.url, then: flow db migrate",
+    "info": "Settings, and where they come from: flow config show; what runs: flow status",
+    "plugins": "There are no plugins: DAG files import modules of your own",
+    "providers": "There are no providers: flow-airflow(7) says what to write instead",
+    "roles": f"{_ACCOUNTS}; the roles that run: flow status",
+    "rotate-fernet-key": "Put a new key in front of the key file: flow-arguments(7)",
+    "triggerer": "There is no triggerer; everything that runs is started by flow up",
+    "users": _ACCOUNTS,
+}
+"""The words behind `flow`: what to know of something for which there is no command."""
+
 OPTIONS: Final = {
     "--conn-uri": "--uri",
     "--end-date": "--to",
     "--exec-date": "--date",
     "--execution-date": "--date",
     "--from-date": "--from",
+    "--limit": "-n",
     "--logical-date": "--date",
+    "--only-running": "--state",
     "--reprocess-behavior": "--reprocess",
     "--rerun-failed-tasks": "--reprocess",
     "--reset-dagruns": "--reprocess",
@@ -81,23 +113,56 @@ OPTIONS: Final = {
     "--task-regex": "-t",
     "--to-date": "--to",
     "--try-number": "--try",
+    "--verbose": "--debug",
     "-c": "--conf",
+    "-d": "--downstream",
     "-e": "--to",
+    "-f": "--only-failed",
     "-l": "--date",
     "-r": "--run-id",
     "-s": "--from",
+    "-u": "--upstream",
+    "-v": "--debug",
 }
 """Options of any command: the one that says it, where the command has that."""
+_DATES: Final = ("-e", "--date")
+"""What is the end of a range for some commands is the date of a run for others."""
+
+ARGUMENTS: Final = {
+    "--dag-id": "DAG",
+    "--run-id": "RUN",
+    "--task-id": "TASK",
+    "-d": "DAG",
+    "-r": "RUN",
+    "-t": "TASK",
+}
+"""Options of any command: the argument that says it, where the command has that."""
+
+WITH_LESS: Final = {"tasks list": "the tasks of a DAG without a run: flow graph DAG"}
+"""The words behind `flow`: the command that does with fewer arguments."""
+
+VALUES: Final = {"plain": "text", "table": "text", "yaml": "json"}
+"""Forms of output that others have, and which of Flow's is nearest."""
+_ANYWHERE: Final = frozenset({"--debug"})
+"""Options that every command takes, though none declares them."""
 
 
 def command(path: str, word: str) -> str | None:
     """What to write instead of a word behind `path`, such as `flow dags`; None: nobody knows."""
     _, _, group = path.partition(" ")
-    written = COMMANDS.get(f"{group} {word}".strip())
-    return f"Write: {written}" if written else None
+    words = f"{group} {word}".strip()
+    return f"Write: {COMMANDS[words]}" if words in COMMANDS else ADVICE.get(words)
 
 
 def option(word: str, options: Collection[str]) -> str | None:
     """The one of a command's options that says what an option does elsewhere; None: none."""
-    written = OPTIONS.get(word)
-    return written if written in options else None
+    for typed, written in (*OPTIONS.items(), _DATES):
+        if word == typed and (written in options or written in _ANYWHERE):
+            return written
+    return None
+
+
+def argument(word: str, arguments: Collection[str]) -> str | None:
+    """The one of a command's arguments that says what an option does elsewhere; None: none."""
+    written = ARGUMENTS.get(word)
+    return written if written in arguments else None

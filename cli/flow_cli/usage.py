@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _DATE_AS_OPTION: Final = re.compile(r"-\d+$")
 """How a date such as -7d is read where a run is expected: as the option -7."""
+_LIKENESS: Final = 0.7
+"""Of 1: from when on an option is like enough to another to be told."""
+_QUOTED: Final = "--description 'TEXT'"
 
 
 def pieces(command: Command, context: Context) -> list[str]:
@@ -51,19 +55,53 @@ def hint_of(error: typer.TyperException) -> str:
     if _DATE_AS_OPTION.match(option):
         behind = "--from, or at the end behind --" if "--from" in _options(context) else "--"
         return f"A date like {option}d goes behind {behind}"
-    if meant := synonyms.option(option, _options(context)):
-        return f"Write: {meant} (see: {context.command_path} --help)"
+    if meant := _meant(context, option):
+        return meant
+    for typed, written in synonyms.VALUES.items():
+        if f"{typed!r} is none of" in getattr(error, "message", ""):
+            return f"Write: -o {written} (see: {context.command_path} --help)"
     # Only the error about a missing parameter knows what type of parameter it is.
     return _form(context) if hasattr(error, "param_type") else _see(context)
 
 
+def sentence_of(error: typer.TyperException) -> str:
+    """What is wrong with a command line, on one line, with options that are really alike."""
+    option = str(getattr(error, "option_name", ""))
+    context: Context | None = getattr(error, "ctx", None)
+    alike = getattr(error, "possibilities", None)
+    if alike and context is not None:
+        known = _meant(context, option) is not None
+        kept = [] if known else [one for one in alike if _is_like(one, option)]
+        vars(error)["possibilities"] = kept
+    return " ".join(error.format_message().split())
+
+
+def _meant(context: Context, option: str) -> str | None:
+    """What to write instead of an option that a command does not have."""
+    path = context.command_path
+    if command := synonyms.command(path, option):
+        return command
+    if written := synonyms.option(option, _options(context)):
+        return f"Write: {written} (see: {path} --help)"
+    arguments = [one.strip("[].") for one in _arguments(context.command, context)]
+    if argument := synonyms.argument(option, arguments):
+        return f"{argument} is an argument: {_form(context).removeprefix('Write: ')}"
+    return None
+
+
+def _is_like(option: str, typed: str) -> bool:
+    return SequenceMatcher(None, option.strip("-"), typed.strip("-")).ratio() >= _LIKENESS
+
+
 def _form(context: Context) -> str:
-    """How a command is written, with all that it needs."""
+    """How a command is written, with all that it needs, and what does with less."""
     needed = [context.command_path, *_arguments(context.command, context)]
     for param in context.command.get_params(context):
         if param.param_type_name == "option" and param.required:
             needed += [param.opts[0], str(getattr(param, "metavar", None) or "VALUE")]
-    return f"Write: {' '.join(needed)} (see: {context.command_path} --help)"
+    less = synonyms.WITH_LESS.get(context.command_path.partition(" ")[2])
+    also = f"; {less}" if less else ""
+    return f"Write: {' '.join(needed)}{also} (see: {context.command_path} --help)"
 
 
 def _see(context: Context) -> str:
@@ -94,6 +132,8 @@ def _place_of(context: Context, word: str) -> str | None:
         return f"A URI goes behind --uri: {context.command_path} … --uri {word}"
     if "--key" in options:
         return f"A key goes behind --key: {context.command_path} … --key {word}"
+    if "--description" in options:
+        return f"Words about it go behind --description: {context.command_path} … {_QUOTED}"
     if looks_like_date(word):
         if "--date" in options:
             return f"A date goes behind --date: {context.command_path} … --date {word}"

@@ -185,7 +185,8 @@ def assert_lost_once(scene: Scene, *, overlapping: bool = False) -> None:
     for task_id in TASKS:
         lost, done = deployment.tries("silent", run_id, task_id)
         assert (lost["state"], done["state"]) == ("lost", "success")
-        assert f"no heartbeat for {LOST_AFTER} s" in lost["reason"]
+        said = f"worker {lost['worker']} lost: no heartbeat for {LOST_AFTER} s"
+        assert said in lost["reason"]
         marks = deployment.marks(task_id)
         assert [life.try_number for life in marker_file.lives(marks)] == [1, 2]
         assert overlapping or marker_file.overlaps(marks) == []

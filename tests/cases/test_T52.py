@@ -44,7 +44,7 @@ BREAKS = [
     # A Param may lack its default.
     Break(
         "engine/flow/authoring/param.py",
-        '            raise not_yet("a Param without a default", caller())\n',
+        '            raise not_yet("a Param without a default", "give it a default")\n',
         "            default = None\n",
         test="test_what_needs_a_schema_is_an_error_of_its_file",
     ),

@@ -177,6 +177,18 @@ def test_a_sound_file_is_exit_0_and_its_output_is_in_nobodys_way(flow: Run, dags
     assert ended.err == "1 file: nothing found\n"
 
 
+@pytest.mark.parametrize("form", ["text", "junit"])
+def test_a_folder_without_dag_files_does_not_pass(
+    flow: Run, dags: Path, project: Path, form: str
+) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "notes.md").write_text("nothing to import")
+    ended = flow("check", "docs", "--format", form)
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.startswith("there is no DAG file in docs\n")
+    assert flow("check", "docs", "dags/fine.py").code == 0
+
+
 def test_warnings_fail_where_it_is_strict(flow: Run, dags: Path) -> None:
     assert flow("check", "dags/lib").code == 0
     ended = flow("check", "dags/lib", "--strict")

@@ -79,7 +79,46 @@ WRONG = {
     ),
     ("config", "show", "-o", "yaml"): (
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
-        "See: flow config show --help\n"
+        "Write: -o json (see: flow config show --help)\n"
+    ),
+    ("backfill", "list"): "No such command 'list'.\nWrite: flow backfills list\n",
+    ("backfill", "create", "--dag-id", "sales", "--from-date", "2026-10-09"): (
+        "No such command 'create'.\nWrite: flow backfill DAG --from DATE --to DATE\n"
+    ),
+    ("users",): (
+        "No such command 'users'.\n"
+        "Flow has no accounts: who can reach its database can do everything\n"
+    ),
+    ("datasets",): (
+        "No such command 'datasets'.\n"
+        "There are no assets yet: flow-airflow(7) says what to write instead\n"
+    ),
+    ("runs", "list", "-d", "sales"): (
+        "No such option: -d\n"
+        "DAG is an argument: flow runs list [DAG] (see: flow runs list --help)\n"
+    ),
+    ("clear", "sales", "--start-date", "2026-10-09"): (
+        "No such option: --start-date\nWrite: --from (see: flow clear --help)\n"
+    ),
+    ("clear", "sales", "--were", "state=failed"): (
+        "No such option: --were (Possible options: --where)\nSee: flow clear --help\n"
+    ),
+    ("events", "--where", "dag=sales"): ("No such option: --where\nSee: flow events --help\n"),
+    ("grid", "sales", "--limit", "3"): (
+        "No such option: --limit\nWrite: -n (see: flow grid --help)\n"
+    ),
+    ("dags", "show", "sales", "--save", "a.png"): (
+        "No such option: --save\nWrite: flow graph DAG --dot\n"
+    ),
+    ("run", "sales", "-v"): "No such option: -v\nWrite: --debug (see: flow run --help)\n",
+    ("pools", "set", "api", "3", "of the shop"): (
+        "unexpected argument: of the shop\n"
+        "Words about it go behind --description: flow pools set … --description 'TEXT'\n"
+    ),
+    ("tasks", "list", "sales"): (
+        "Missing argument 'RUN'.\n"
+        "Write: flow tasks list DAG RUN; the tasks of a DAG without a run: flow graph DAG "
+        "(see: flow tasks list --help)\n"
     ),
 }
 

@@ -11,7 +11,9 @@ FILES = ["flow.toml", "dags/daily_sales.py", "tests/test_daily_sales.py"]
 def test_init_makes_a_project(flow, project):
     ended = flow("init", "sales")
     assert (ended.code, ended.out) == (0, "".join(f"sales/{file}\n" for file in FILES))
-    assert ended.err == "Next: cd sales && flow test dags/daily_sales.py\n"
+    assert ended.err == (
+        "Next: cd sales && flow test dags/daily_sales.py\nThen: cd sales && flow up\n"
+    )
     for file in FILES[1:]:
         ast.parse((project / "sales" / file).read_text())
 

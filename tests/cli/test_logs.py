@@ -190,6 +190,29 @@ def test_several_tasks_have_prefixes(world: World) -> None:
     assert all(line.startswith(("controls │ ", "again    │ ")) for line in lines)
 
 
+def test_a_selection_shows_the_logs_that_there_are(world: World) -> None:
+    text = world.logs("skip+,again", "--grep", "try|exit")
+    assert {line.split(" │ ")[0].strip() for line in text.splitlines()} == {"skip", "again"}
+    assert "again   │ this is try 2" in text
+    assert "cut_off  │ half a li\n" in world.logs("c*")
+
+
+def test_without_a_task_those_that_failed_are_meant(world: World) -> None:
+    assert world.logs() == "cut_off │ half a li\n"
+
+
+def test_where_none_failed_one_has_to_be_named(world: World) -> None:
+    deployment = world.deployment
+    run_id = deployment.run("slow")
+    ended = deployment.flow("logs", "slow", run_id)
+    world.go(run_id)
+    assert (ended.code, ended.err) == (
+        3,
+        f"no task of slow/{run_id} has failed, and none is named\n"
+        f"name tasks, or all of them: flow logs slow {run_id} '*'\n",
+    )
+
+
 def test_json(world: World) -> None:
     ended = world.deployment.flow("logs", "noise", world.noise, "again", "-o", "json")
     (document,) = json.loads(ended.out)

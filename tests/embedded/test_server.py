@@ -64,10 +64,12 @@ def test_only_its_owner_can_enter_data_and_socket_directory(server: Server) -> N
 
 
 def test_second_start_attaches(server: Server) -> None:
-    dsn = server.start()
+    told: list[str] = []
+    dsn = server.start(lambda: told.append("first"))
     pid = postmaster_of(server)
-    assert Server(server.data.parents[1]).start() == dsn
+    assert Server(server.data.parents[1]).start(lambda: told.append("second")) == dsn
     assert postmaster_of(server) == pid
+    assert told == ["first"]
 
 
 def test_stop_is_idempotent_and_data_outlives_it(home: Path, programs: Path | None) -> None:

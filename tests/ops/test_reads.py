@@ -257,6 +257,32 @@ def test_runs_are_filtered_newest_first(world: World) -> None:
     assert len(listed(state="queued", run_type="manual")) == 3
 
 
+def test_a_list_takes_a_condition_on_its_fields(world: World) -> None:
+    for dag_id in ("sales_eu", "sales_us", "stock"):
+        world.define(dag_id, schedule="@daily")
+        run(world, dag_id, date="2026-07-08")
+        run(world, dag_id, run_id="mine")
+    cancelling.cancel(world.deployment, "sales_eu", Which("mine"))
+
+    def found(where: str, limit: int | None = None, **more: Any) -> list[tuple[str, str]]:
+        asked = runs.Asked(where=where, **more)
+        listed = runs.page(world.deployment, asked, limit).rows
+        if limit is None:
+            assert listed == list(runs.every(world.deployment, asked))
+        return [(one.dag_id, one.state) for one in listed]
+
+    assert found("dag~sales_* and run=mine") == [("sales_us", "queued"), ("sales_eu", "failed")]
+    assert found("state=failed") == [("sales_eu", "failed")]
+    assert found("state=failed", state="queued") == []
+    assert found("state=failed and dag=stock or run=mine", dag_id="stock") == [("stock", "queued")]
+    assert found("not state=failed and state!=queued") == []
+    page_ = runs.page(world.deployment, runs.Asked(where="state=queued"), 2)
+    assert ([one.dag_id for one in page_.rows], page_.total) == (["stock", "stock"], (2, False))
+    assert runs.page(world.deployment, runs.Asked(where="state=queued"), 5).total == (5, True)
+    with pytest.raises(UsageError, match="no field 'stat'"):
+        found("stat=failed")
+
+
 def test_all_rows_are_read_a_page_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paging, "PAGE", 2)
     for dag_id in ("one", "two", "three", "four"):

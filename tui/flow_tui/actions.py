@@ -245,7 +245,7 @@ ACTIONS: Final = (
         "run.delete",
         "D",
         "delete",
-        "Remove the run with its tasks and logs.",
+        "Remove the run with its tasks, tries and XComs; logs stay.",
         _RUN,
         Danger.DESTROY,
         runs.delete,

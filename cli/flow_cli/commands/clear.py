@@ -84,7 +84,7 @@ def clear(
             "-t",
             "--tasks",
             metavar="TASKS",
-            help="Only these: load, a group, load[3], +load, load+, 'extract_*', with commas.",
+            help="Only these: load, a group, +load, load+, 'extract_*', with commas.",
         ),
     ] = None,
     upstream: Annotated[

@@ -46,6 +46,7 @@ def init(
     made = [str(folder / file) for file in FILES]
     printer.lines(made, {"folder": str(folder), "files": made})
     printer.message(f"Next: {_step_into(folder)}flow test {FILES[1]}")
+    printer.message(f"Then: {_step_into(folder)}flow up")
 
 
 def _step_into(folder: Path) -> str:

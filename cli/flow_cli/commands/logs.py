@@ -24,6 +24,8 @@ app = single()
     epilog=examples(
         "flow logs sales latest load",
         "flow logs sales 2026-10-09 extract load -f",
+        "flow logs sales latest",
+        "flow logs sales latest '*' -f",
         "flow logs sales latest load --try 1 --grep ERROR --tail 20",
     ),
 )
@@ -32,9 +34,13 @@ def logs(
     dag: DagArgument,
     run: RunArgument,
     tasks: Annotated[
-        list[str],
-        typer.Argument(metavar="TASK...", help="The tasks: load, group.load, or load[3]."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="TASK...",
+            help="The tasks: load, group.load, +load, load+, 'extract_*', with commas; by default "
+            "those that failed.",
+        ),
+    ] = None,
     try_number: TryOption = None,
     follow: Annotated[
         bool,
@@ -50,17 +56,20 @@ def logs(
 ) -> None:
     """Print the logs of tasks, by default of the last try.
 
-    Bytes that are not UTF-8 and control characters are shown escaped. With several tasks each line
-    begins with the name of its task. Of a task that has not run since it was cleared, the last try
-    is one from before, and that is said.
+    Without a task those that failed are meant. Bytes that are not UTF-8 and control characters are
+    shown escaped. With several tasks, or a selection of them, each line begins with the name of
+    its task; of a selection those are left out that have no log. Of a task that has not run since
+    it was cleared, the last try is one from before, and that is said.
     """
     from flow.ops import logs as operation
     from flow.ops.tasks import unrun
     from flow_cli.unrun import tell_unrun
 
     printer = Output(output)
-    request = operation.Request(dag, run, tasks, try_number, tail, grep)
+    asked = operation.Request(dag, run, tasks or (), try_number, tail, grep)
     with opened(context) as deployment:
+        request = operation.chosen(deployment, asked)
+        labels = request.tasks if request.selected or len(request.tasks) > 1 else ()
         read = operation.follow if follow else operation.read
         if try_number is None:
             tell_unrun(printer, unrun(deployment, dag, run, tasks))
@@ -68,7 +77,7 @@ def logs(
         try:
             match output:
                 case Format.TEXT:
-                    _print(printer, pieces, tasks if len(tasks) > 1 else ())
+                    _print(printer, pieces, labels)
                 case Format.JSON:
                     printer.table(_documents(pieces), (), "logs")
                 case Format.JSONL:

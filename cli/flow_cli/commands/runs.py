@@ -20,6 +20,7 @@ from flow_cli.options import (
     OutputOption,
     RunArgument,
     ToOption,
+    WhereOption,
     row_limit,
 )
 from flow_cli.output import Column, Format, Output
@@ -62,7 +63,11 @@ class Type(StrEnum):
 @app.command(
     "list",
     cls=Command,
-    epilog=examples("flow runs list sales", "flow runs list --state failed --from -7d -o json"),
+    epilog=examples(
+        "flow runs list sales",
+        "flow runs list --state failed --from -7d -o json",
+        "flow runs list --where 'dag~sales_* and started_at>-2d'",
+    ),
 )
 def list_(
     context: typer.Context,
@@ -71,6 +76,7 @@ def list_(
     run_type: Annotated[Type | None, typer.Option("--type", help="Made by this.")] = None,
     start: FromOption = None,
     end: ToOption = None,
+    where: WhereOption = None,
     limit: LimitOption = DEFAULT_LIMIT,
     every: AllOption = False,
     output: OutputOption = Format.TEXT,
@@ -85,6 +91,7 @@ def list_(
         run_type.value if run_type else None,
         start,
         end,
+        where,
     )
     with opened(context) as deployment:
         if printer.streams(every):

@@ -24,7 +24,7 @@ from flow_cli.pages import Command, examples
 
 _WORDS_HELP = (
     "The run (latest, a run id, or a date), unless --from or --where names several; and tasks: "
-    "load, load[3], +load, load+, 'extract_*', with commas"
+    "load, group.load, +load, load+, 'extract_*', with commas"
 )
 TaskWords = Annotated[list[str], typer.Argument(metavar="[RUN] TASK", help=f"{_WORDS_HELP}.")]
 

@@ -32,10 +32,12 @@ def up(
 ) -> None:
     """Run everything on this machine: database, parser, schedulers, workers.
 
-    Without database.url an embedded PostgreSQL is made and started. Ctrl-C or flow down ends it:
-    workers drain first. A role that dies is started again.
+    Without database.url an embedded PostgreSQL is made and started. A role that dies is started
+    again. Ctrl-C ends the roles: tries that run may end first, unless a second Ctrl-C ends them at
+    once. The embedded database stays for the verbs; flow down ends that too.
     """
     from flow.ops import machine
+    from flow.ops.deployment import is_up
     from flow.roles.up import members, supervise
     from flow.store import locate, migrate
     from flow_cli.roles import prepare
@@ -45,8 +47,9 @@ def up(
     asked = invocation(context)
     settings = asked.config.settings
     folders = (dags.resolve(),) if dags is not None else settings.dags.folders
+    printer = Output(Format.TEXT)
     for folder in folders:
-        folder.mkdir(parents=True, exist_ok=True)
+        _prepare(folder, printer)
     # Before anything is a subreaper: the server belongs to nobody and outlives everybody.
     dsn = locate.direct_dsn(settings)
     migrate.migrate(dsn)
@@ -57,7 +60,7 @@ def up(
         log = settings.logs.root / "flow-up.log"
         command = [*asked.chosen.words, "up", *arguments]
         machine.start_detached(command, log, settings.home, dsn)
-        Output(Format.TEXT).message(f"Flow is up; its log is {log}. `flow down` stops it.")
+        printer.message(f"Flow is up; its log is {log}. `flow down` stops it.")
         return
     team = members(
         schedulers=schedulers,
@@ -67,3 +70,14 @@ def up(
     )
     with machine.UpLock(settings.home):
         supervise(team, prepare("up"), asked.chosen.words)
+    if not settings.database.url and is_up(settings):
+        printer.message("the embedded database still runs; `flow down` stops it")
+
+
+def _prepare(folder: Path, printer: Output) -> None:
+    """Make a folder of DAG files if it is not there, and say which it is."""
+    if folder.is_dir():
+        printer.message(f"DAG files: {folder}")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    printer.message(f"DAG files: {folder}, which was made just now; put some there")

@@ -28,7 +28,7 @@ def why(
         typer.Argument(metavar="RUN", help="The run: latest, a run id, or any date."),
     ] = None,
     task: Annotated[
-        str | None, typer.Argument(metavar="TASK", help="The task: load, group.load, or load[3].")
+        str | None, typer.Argument(metavar="TASK", help="The task: load, or group.load.")
     ] = None,
     output: OutputOption = Format.TEXT,
 ) -> None:

@@ -52,7 +52,7 @@ def list_(
     dag: DagArgument,
     run: RunArgument,
     task: Annotated[
-        str | None, typer.Argument(metavar="TASK", help="Only of this task: load, or load[3].")
+        str | None, typer.Argument(metavar="TASK", help="Only of this task: load, or group.load.")
     ] = None,
     try_number: TryOption = None,
     limit: LimitOption = DEFAULT_LIMIT,

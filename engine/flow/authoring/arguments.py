@@ -86,7 +86,7 @@ def supported(
             accepted[name] = value
         elif name in words.not_yet:
             if not is_one_of(value, words.not_yet[name]):
-                raise not_yet(f"{name}={value!r} of {owner}", where)
+                raise not_yet(f"{name}={value!r} of {owner}", where=where)
         elif name not in words.harmless:
             raise unknown(owner, name, known | similar | words.not_yet.keys(), words, where)
     return accepted
@@ -104,12 +104,14 @@ def unknown(
     return UnsupportedArgument(message, hint)
 
 
-def not_yet(what: str, where: Origin | None = None) -> UnsupportedArgument:
-    """The error for something that Airflow has and Flow does not have yet."""
-    return UnsupportedArgument(
-        f"{where or caller()}: {what} is not supported yet",
-        "remove it: this version of Flow would ignore it",
-    )
+def not_yet(
+    what: str,
+    instead: str = "remove it; flow-airflow(7) lists what of Airflow is there",
+    *,
+    where: Origin | None = None,
+) -> UnsupportedArgument:
+    """The error for something that Airflow has and Flow lacks yet, and what to write instead."""
+    return UnsupportedArgument(f"{where or caller()}: {what} is not supported yet", instead)
 
 
 def checked(owner: str, words: Vocabulary) -> Callable[[Callable[P, R]], Callable[P, R]]:

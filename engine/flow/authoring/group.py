@@ -11,7 +11,7 @@ from flow.authoring.arguments import checked, not_yet
 from flow.authoring.ids import legal_id
 from flow.authoring.node import Node
 from flow.authoring.origin import Origin, caller
-from flow.authoring.vocabulary import GROUP
+from flow.authoring.vocabulary import GROUP, MAPPED_GROUP
 from flow.errors import InvalidDag
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class TaskGroup(Node):
 
     def expand(self, **_: Any) -> Any:
         """Mapped groups are not supported yet."""
-        raise not_yet("a mapped task group (expand)")
+        raise not_yet("a mapped task group (expand)", MAPPED_GROUP)
 
     def __enter__(self) -> Self:
         scope.open_groups.append(self)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, overload
 from flow.authoring.arguments import Signature, not_yet, supported
 from flow.authoring.group import TaskGroup
 from flow.authoring.origin import caller
-from flow.authoring.vocabulary import GROUP
+from flow.authoring.vocabulary import GROUP, MAPPED_GROUP
 from flow.errors import AuthoringError
 
 _KNOWN = Signature(TaskGroup.__init__).names
@@ -55,15 +55,15 @@ class GroupFunction:
 
     def partial(self, **_: Any) -> NoReturn:
         """Not supported yet."""
-        raise not_yet("a mapped task group (partial)")
+        raise not_yet("a mapped task group (partial)", MAPPED_GROUP)
 
     def expand(self, **_: Any) -> NoReturn:
         """Not supported yet."""
-        raise not_yet("a mapped task group (expand)")
+        raise not_yet("a mapped task group (expand)", MAPPED_GROUP)
 
     def expand_kwargs(self, *_: Any) -> NoReturn:
         """Not supported yet."""
-        raise not_yet("a mapped task group (expand_kwargs)")
+        raise not_yet("a mapped task group (expand_kwargs)", MAPPED_GROUP)
 
 
 @overload

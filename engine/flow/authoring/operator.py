@@ -24,6 +24,7 @@ from flow.authoring.task_arguments import (
     weight_rule,
     whole_number,
 )
+from flow.authoring.vocabulary import MAPPED_OPERATOR, SETUP, TEARDOWN, WAIT
 from flow.authoring.xcom_arg import XComArg, references
 from flow.errors import InvalidDag
 from flow.graph.spec import (
@@ -273,7 +274,7 @@ class BaseOperator(Node, metaclass=OperatorType):
     @property
     def log(self) -> logging.Logger:
         """The logger of the task: its lines go to the log of the try."""
-        name = self.logger_name or f"{type(self).__module__}.{type(self).__name__}"
+        name = self.logger_name or type(self).__name__
         return logging.getLogger(f"flow.task.operators.{name}")
 
     # ── place in the DAG ─────────────────────────────────────────────────────────────────────────
@@ -375,19 +376,19 @@ class BaseOperator(Node, metaclass=OperatorType):
     @classmethod
     def partial(cls, **_: Any) -> Any:
         """Mapping is not supported yet."""
-        raise not_yet(f"dynamic task mapping ({cls.__name__}.partial)")
+        raise not_yet(f"dynamic task mapping ({cls.__name__}.partial)", MAPPED_OPERATOR)
 
     def as_setup(self) -> Any:
         """Not supported yet."""
-        raise not_yet("a setup task (as_setup)")
+        raise not_yet("a setup task (as_setup)", SETUP)
 
     def as_teardown(self, **_: Any) -> Any:
         """Not supported yet."""
-        raise not_yet("a teardown task (as_teardown)")
+        raise not_yet("a teardown task (as_teardown)", TEARDOWN)
 
     def defer(self, **_: Any) -> Any:
         """Not supported yet."""
-        raise not_yet("deferral (defer)")
+        raise not_yet("deferral (defer)", WAIT)
 
     def __repr__(self) -> str:
         return f"<Task({self.task_type}): {self.task_id}>"

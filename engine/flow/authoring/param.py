@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from flow.authoring.arguments import checked, not_yet
-from flow.authoring.origin import caller
 from flow.authoring.vocabulary import PARAM
 from flow.authoring.xcom_arg import Reference
 
@@ -34,7 +33,7 @@ class Param:
         examples: list[Any] | None = None,
     ) -> None:
         if default is _MISSING:
-            raise not_yet("a Param without a default", caller())
+            raise not_yet("a Param without a default", "give it a default")
         self.value = default
         self.description = description
         self.title = title

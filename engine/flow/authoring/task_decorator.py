@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn, overload
 from flow.authoring.arguments import nearest, not_yet, supported
 from flow.authoring.condition import Condition
 from flow.authoring.origin import Origin, caller
-from flow.authoring.vocabulary import TASK
+from flow.authoring.vocabulary import MAPPED_TASK, PROGRAM, TASK, WAIT
 from flow.authoring.xcom_arg import XComArg
 from flow.errors import AuthoringError, UnsupportedArgument
 from flow.operators.decorated import (
@@ -69,15 +69,15 @@ class TaskFunction:
 
     def partial(self, **_: Any) -> NoReturn:
         """Not supported yet."""
-        raise not_yet("dynamic task mapping (partial)")
+        raise not_yet("dynamic task mapping (partial)", MAPPED_TASK)
 
     def expand(self, **_: Any) -> NoReturn:
         """Not supported yet."""
-        raise not_yet("dynamic task mapping (expand)")
+        raise not_yet("dynamic task mapping (expand)", MAPPED_TASK)
 
     def expand_kwargs(self, *_: Any, **__: Any) -> NoReturn:
         """Not supported yet."""
-        raise not_yet("dynamic task mapping (expand_kwargs)")
+        raise not_yet("dynamic task mapping (expand_kwargs)", MAPPED_TASK)
 
     def __repr__(self) -> str:
         return f"<{self.operator_class.custom_operator_name} {self.function!r}>"
@@ -105,20 +105,19 @@ class Decorator:
         return TaskFunction(functions[0], self._operator_class, {})
 
 
-_LATER: Final = frozenset(
-    {
-        "branch_external_python",
-        "branch_virtualenv",
-        "docker",
-        "external_python",
-        "kubernetes",
-        "kubernetes_cmd",
-        "pyspark",
-        "sensor",
-        "stub",
-        "virtualenv",
-    }
-)
+LATER: Final = {
+    "branch_external_python": PROGRAM,
+    "branch_virtualenv": PROGRAM,
+    "docker": PROGRAM,
+    "external_python": PROGRAM,
+    "kubernetes": PROGRAM,
+    "kubernetes_cmd": PROGRAM,
+    "pyspark": PROGRAM,
+    "sensor": WAIT,
+    "stub": PROGRAM,
+    "virtualenv": PROGRAM,
+}
+"""Decorators that Airflow has, and what to write instead."""
 
 
 class TaskDecorators(Decorator):
@@ -154,8 +153,8 @@ class TaskDecorators(Decorator):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in _LATER:
-            raise not_yet(f"@task.{name}", caller())
+        if name in LATER:
+            raise not_yet(f"@task.{name}", LATER[name])
         known = ["python", "bash", "branch", "short_circuit", "skip_if", "run_if"]
         meant = nearest(name, known)
         hint = f"did you mean @task.{meant}?" if meant else f"there are {', '.join(known)}"

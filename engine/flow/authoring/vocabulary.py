@@ -10,6 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+MAPPED_TASK: Final = (
+    "write a Python loop over values that are known: f.override(task_id=…)(value) for each"
+)
+MAPPED_OPERATOR: Final = (
+    "write a Python loop over values that are known: an operator with a task_id for each"
+)
+MAPPED_GROUP: Final = "write a Python loop over values that are known: a group with an id for each"
+SETUP: Final = "write an ordinary task that the others wait for"
+TEARDOWN: Final = (
+    "write a task with trigger_rule='all_done', and beside it a last one with the default rule: "
+    "the last tasks decide how a run ends"
+)
+WAIT: Final = (
+    "write a task that raises an exception until the thing is there, with retries and retry_delay"
+)
+WITHIN: Final = "do it inside the task that takes the result"
+PROGRAM: Final = "start the program that does it with @task.bash or BashOperator"
+"""What to write instead of what is not there yet."""
 
 
 @dataclass(frozen=True)

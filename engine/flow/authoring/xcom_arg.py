@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flow.authoring.arguments import not_yet
 from flow.authoring.node import Node
 from flow.authoring.origin import caller
+from flow.authoring.vocabulary import WITHIN
 from flow.errors import InvalidDag
 
 if TYPE_CHECKING:
@@ -67,15 +68,15 @@ class XComArg(Reference, Node):
 
     def map(self, function: Any) -> Any:
         """Not supported yet."""
-        raise not_yet("XComArg.map")
+        raise not_yet("XComArg.map", WITHIN)
 
     def zip(self, *others: Any, **_: Any) -> Any:
         """Not supported yet."""
-        raise not_yet("XComArg.zip")
+        raise not_yet("XComArg.zip", WITHIN)
 
     def concat(self, *others: Any) -> Any:
         """Not supported yet."""
-        raise not_yet("XComArg.concat")
+        raise not_yet("XComArg.concat", WITHIN)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, XComArg):

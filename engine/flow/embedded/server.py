@@ -6,6 +6,7 @@ of them and outlives them all, until `stop`. What starting takes is loaded only 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,13 +83,14 @@ class Server:
         """Whether the server takes connections. Takes about a millisecond."""
         return pidfile.attachable(self.data) is not None
 
-    def start(self) -> str:
+    def start(self, on_start: Callable[[], None] | None = None) -> str:
         """Start the server unless it runs, make database and role at the first time; the DSN.
 
+        `on_start` is called by the one process that has started it, not by those that attach.
         Safe for any number of processes at once. Raises `NoPostgres` without programs, and
         `DatabaseError` with the log's end when the server does not come up.
         """
-        directory = pidfile.attachable(self.data) or self._starter().start()
+        directory = pidfile.attachable(self.data) or self._starter().start(on_start)
         if self._shared:
             from flow.embedded import sockets
 

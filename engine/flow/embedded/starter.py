@@ -6,6 +6,7 @@ Apart from `Server`, because only the first process of a deployment needs any of
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -35,17 +36,24 @@ class Starter:
     configured: Path | None
     shared: bool
 
-    def start(self) -> Path:
+    def start(self, on_start: Callable[[], None] | None = None) -> Path:
         """The socket directory of the server, which takes connections when this returns.
 
-        One process starts it; others that come meanwhile wait and attach.
+        One process starts it, and has `on_start` called; others that come meanwhile wait and
+        attach.
         """
         files.make_home(self.layout.home)
         owner = account.for_server(self.layout.data)
         self._require_reach(owner)
         files.make_directory(self.layout.root, files.PASSABLE, owner)
         with lock.held(self.layout):
-            return pidfile.attachable(self.layout.data) or self._bring_up(owner)
+            directory = pidfile.attachable(self.layout.data)
+            if directory is not None:
+                return directory
+            directory = self._bring_up(owner)
+        if on_start is not None:
+            on_start()
+        return directory
 
     def stop(self) -> None:
         """End the server; nothing happens when there is none."""

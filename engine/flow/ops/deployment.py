@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -86,14 +86,22 @@ class Deployment:
 
 
 @contextmanager
-def open_deployment(settings: Settings, *, patience: float | None = None) -> Iterator[Deployment]:
+def open_deployment(
+    settings: Settings,
+    *,
+    patience: float | None = None,
+    on_start: Callable[[], None] | None = None,
+) -> Iterator[Deployment]:
     """Connect to a deployment whose schema fits this version of Flow.
 
-    `patience`: seconds that a statement may take, if not the usual ones. Raises `DatabaseError`
+    `patience`: seconds that a statement may take, if not the usual ones. `on_start` is called when
+    an embedded database was down and had to be started. Raises `DatabaseError`
     when the database cannot be reached, is not migrated, or goes away, and `UsageError` for a value
     that it cannot keep.
     """
-    conn = connect(locate.dsn(settings), name="command", patience=patience or STATEMENT_TIMEOUT)
+    conn = connect(
+        locate.dsn(settings, on_start), name="command", patience=patience or STATEMENT_TIMEOUT
+    )
     try:
         migrate.require(conn)
         yield Deployment(settings, conn)

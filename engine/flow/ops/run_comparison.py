@@ -154,7 +154,8 @@ def _runs(
     if red is None:
         raise NotFound(
             f"no run of DAG {dag_id!r} has failed after its last success, {green.run.run_id!r}",
-            listed,
+            f"name a run, to compare it with the success before it: flow compare {dag_id} RUN; "
+            f"`flow runs list {dag_id} --state failed` shows those that failed",
         )
     return green, red
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, tzinfo
 from typing import Final, NamedTuple
 
@@ -35,6 +35,14 @@ class Which(NamedTuple):
     start: str | None = None
     end: str | None = None
     where: str | None = None
+
+
+class RunCondition(NamedTuple):
+    """A condition on runs, and the state and type that all of them have, if it is one."""
+
+    fits: Callable[[Run], bool]
+    state: str | None
+    run_type: str | None
 
 
 def find_runs(
@@ -78,7 +86,7 @@ def find_runs_of(
         return [find_run(conn, dag.dag_id, which.reference)]
     zone, now = load_zone(dag.timezone), clock.now(conn)
     if fits is None and which.where is not None:
-        fits = _condition(which.where, zone, now)
+        fits = read_condition(which.where, zone, now).fits
     limits = bounds(which.start, which.end, zone, now)
     found = runs.in_range(conn, Filter(dag.dag_id, None, None, *limits))
     if fits is not None:
@@ -92,9 +100,24 @@ def find_runs_of(
     return found
 
 
-def _condition(text: str, zone: tzinfo, now: datetime) -> Callable[[Run], bool]:
-    condition = where.parse(text, where.fields_of(Run, zone, now, RUN_WORDS))
-    return lambda run: condition(run._asdict())
+def read_condition(text: str, zone: tzinfo, now: datetime) -> RunCondition:
+    """Read a condition on the fields of runs. Raises `UsageError`."""
+    parts = where.parts(text, where.fields_of(Run, zone, now, RUN_WORDS))
+
+    def fits(run: Run) -> bool:
+        row = run._asdict()
+        return all(part.fits(row) for part in parts)
+
+    return RunCondition(fits, _only(parts, "state"), _only(parts, "run_type"))
+
+
+def _only(parts: Sequence[where.Part], field: str) -> str | None:
+    """The one word that a field must be, so that an index can find the runs; None: several."""
+    asked = [part for part in parts if part.fields == {field}]
+    possible = [
+        word for word in RUN_WORDS[field] if all(part.fits({field: word}) for part in asked)
+    ]
+    return str(possible[0]) if len(possible) == 1 else None
 
 
 def bounds(

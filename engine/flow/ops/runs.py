@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Final, NamedTuple
 
 from flow.ops.deployment import Deployment
 from flow.ops.paging import in_pages
 from flow.ops.references import find_run, find_run_and_graph, zone_of
-from flow.ops.run_ranges import bounds
+from flow.ops.run_ranges import bounds, read_condition
 from flow.states import TaskState
 from flow.store import clock
 from flow.store.read import runs, tasks
-from flow.store.read.page import Page
+from flow.store.read.page import Page, Total
 from flow.store.read.runs import Filter, ListedRun, Run
 
 
@@ -30,6 +31,13 @@ class Asked(NamedTuple):
     run_type: str | None = None
     start: str | None = None
     end: str | None = None
+    where: str | None = None
+    """A condition on their fields (`flow.ops.where`)."""
+
+
+class _Wanted(NamedTuple):
+    filter: Filter
+    fits: Callable[[Run], bool] | None
 
 
 ALL: Final = Asked()
@@ -46,21 +54,30 @@ class RunDetails(NamedTuple):
 
 
 def page(deployment: Deployment, asked: Asked = ALL, limit: int | None = None) -> Page[Run]:
-    """Runs, newest first. Raises `NotFound` for a DAG that does not exist."""
+    """Runs, newest first. Raises `NotFound` for a DAG that does not exist.
+
+    With a condition no more is read than the page needs, so of the rest only is known that there
+    is some.
+    """
+    if asked.where is not None:
+        rows = list(islice(every(deployment, asked), None if limit is None else limit + 1))
+        more = limit is not None and len(rows) > limit
+        return Page(rows[:limit], Total(len(rows) - more, exact=not more))
     with deployment.snapshot():
-        return runs.page(deployment.conn, _filter(deployment, asked), limit)
+        return runs.page(deployment.conn, _wanted(deployment, asked).filter, limit)
 
 
 def every(deployment: Deployment, asked: Asked) -> Iterator[Run]:
     """All runs that `page` would have, read a page at a time. Raises what it does."""
     conn = deployment.conn
     with deployment.snapshot():
-        wanted = _filter(deployment, asked)
+        wanted, fits = _wanted(deployment, asked)
 
     def read(last: ListedRun | None, limit: int) -> list[ListedRun]:
         return runs.behind(conn, wanted, last, limit)
 
-    return (listed.run for listed in in_pages(deployment, read))
+    listed = (one.run for one in in_pages(deployment, read))
+    return listed if fits is None else filter(fits, listed)
 
 
 def reach(
@@ -91,8 +108,13 @@ def show(deployment: Deployment, dag_id: str, reference: str) -> RunDetails:
     return RunDetails(found.run, found.reason, found.paused, found.archived, in_order)
 
 
-def _filter(deployment: Deployment, asked: Asked) -> Filter:
+def _wanted(deployment: Deployment, asked: Asked) -> _Wanted:
     conn = deployment.conn
     zone = zone_of(conn, asked.dag_id, deployment.settings.dags.default_timezone)
-    between = bounds(asked.start, asked.end, zone, clock.now(conn))
-    return Filter(asked.dag_id, asked.state, asked.run_type, *between)
+    now = clock.now(conn)
+    between = bounds(asked.start, asked.end, zone, now)
+    if asked.where is None:
+        return _Wanted(Filter(asked.dag_id, asked.state, asked.run_type, *between), None)
+    condition = read_condition(asked.where, zone, now)
+    state, run_type = asked.state or condition.state, asked.run_type or condition.run_type
+    return _Wanted(Filter(asked.dag_id, state, run_type, *between), condition.fits)

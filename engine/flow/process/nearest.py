@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
+import traceback
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Final
 
+from flow.authoring import absent
 from flow.authoring.arguments import nearest
 from flow.process.trace import lacked_name
 
+_IMPORT: Final = re.compile(r"(?:from|import) +([\w.]+)")
 _LIKENESS: Final = 0.75
 _TOPS: Final = ("airflow", "flow")
 _HOMES: Final = (
@@ -43,13 +47,40 @@ def written(error: BaseException) -> str | None:
     """Where a name of Flow's or of Airflow's is to be found here; None for any other."""
     if not isinstance(error, ImportError) or not error.name:
         return None
-    if isinstance(error, ModuleNotFoundError):
-        top, _, _ = error.name.partition(".")
-        return f"Flow's names are imported like this: {_EXAMPLES}" if top in _TOPS else None
-    if error.name.partition(".")[0] != "flow" or (name := lacked_name(error)) is None:
+    if error.name.partition(".")[0] not in _TOPS:
         return None
+    if isinstance(error, ModuleNotFoundError):
+        return _instead_of_module(_written_module(error, error.name))
+    name = lacked_name(error)
+    return _instead_of_name(name) if name is not None else None
+
+
+def _instead_of_module(name: str) -> str:
+    instead = absent.instead_of_module(name)
+    if instead is not None:
+        return instead
+    here = _in_flow(name)
+    return f"write: {here}" if here else f"Flow's names are imported like this: {_EXAMPLES}"
+
+
+def _instead_of_name(name: str) -> str | None:
     homes = [home for home in _HOMES if hasattr(import_module(home), name)]
-    return f"write: from {homes[0]} import {name}" if homes else None
+    if homes:
+        return f"write: from {homes[0]} import {name}"
+    return f"Flow has none: {absent.NAMES[name]}" if name in absent.NAMES else None
+
+
+def _written_module(error: ModuleNotFoundError, lacked: str) -> str:
+    """The module that the failing line asks for, of which only the first part may be lacked."""
+    lines = traceback.extract_tb(error.__traceback__)[-1:]
+    asked = _IMPORT.match(lines[0].line or "") if lines else None
+    return asked[1] if asked and asked[1].startswith(f"{lacked}.") else lacked
+
+
+def _in_flow(name: str) -> str | None:
+    """Flow's module of the same name as one of Airflow's."""
+    top, _, inner = name.partition(".")
+    return f"flow.{inner}" if top == "airflow" and f"flow.{inner}" in _HOMES else None
 
 
 def _module(name: str) -> str | None:

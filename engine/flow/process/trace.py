@@ -64,7 +64,10 @@ def with_place(error: BaseException, file: str, root: str) -> str:
         place = (frames[-1].filename, frames[-1].lineno)
     else:
         return said
-    return said if place[0] == file else f"{said} ({place[0]}:{place[1]})"
+    named = f"{place[0]}:{place[1]}"
+    if place[0] == file:  # a line is told beside the error; Flow's own begin with it
+        return said.replace(f": {named}: ", ": ", 1)
+    return said if named in said else f"{said} ({named})"
 
 
 def user_traceback(error: BaseException) -> str:

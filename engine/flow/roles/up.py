@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 _QUICK: Final = 5.0
 """A child that lived shorter than this, in seconds, is started again only after a pause."""
+_SILENT: Final = 1.0
+"""Seconds of an end before it is told what it waits for."""
 _PAUSE: Final = (0.2, 10.0)
 """First and longest pause, in seconds."""
 
@@ -136,19 +138,35 @@ def _end(
     running: Sequence[_Running], stop: Stop, selector: selectors.BaseSelector, deaths: _ChildDeaths
 ) -> None:
     """Pass stops on until every child is dead: workers last, so that drained work is reported."""
-    passed = 0
-    while any(one.process is not None and one.process.poll() is None for one in running):
+    passed, said = 0, False
+    tell_at = time.monotonic() + _SILENT
+    while alive := _alive(running):
         if stop.count > passed:
             passed += 1
-            for one in running:
-                if one.process is not None and one.process.poll() is None:
-                    one.process.send_signal(signal.SIGTERM)
+            for process in alive.values():
+                process.send_signal(signal.SIGTERM)
             continue
-        for key in wait(selector, 60.0):
+        if passed == 1 and not said and time.monotonic() >= tell_at:
+            said = True
+            log.info(
+                "waiting for %s: tries that run may end; a second Ctrl-C, or flow down --now, "
+                "ends them at once",
+                ", ".join(alive),
+            )
+        for key in wait(selector, 60.0 if said else _SILENT):
             if key.fileobj is stop:
                 stop.drain()
             else:
                 deaths.silence()
+
+
+def _alive(running: Sequence[_Running]) -> dict[str, subprocess.Popen[bytes]]:
+    """The processes of members that still run, by the members' names."""
+    return {
+        one.member.name: one.process
+        for one in running
+        if one.process is not None and one.process.poll() is None
+    }
 
 
 class _ChildDeaths(Bell):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from flow.errors import DatabaseError, DatabaseUnreachable
@@ -11,10 +12,10 @@ if TYPE_CHECKING:
     from flow.settings import Settings
 
 
-def dsn(settings: Settings) -> str:
+def dsn(settings: Settings, on_start: Callable[[], None] | None = None) -> str:
     """The DSN of an existing database; an embedded one is started when it is down.
 
-    Raises `DatabaseError` when there is none yet.
+    `on_start` is called when that was necessary. Raises `DatabaseError` when there is none yet.
     """
     if settings.database.url:
         return settings.database.url
@@ -25,7 +26,7 @@ def dsn(settings: Settings) -> str:
             f"{settings.home}",
             "make one with `flow db migrate` or `flow up`, or set FLOW_DATABASE_URL",
         )
-    return server.start()
+    return server.start(on_start)
 
 
 def revive(settings: Settings) -> None:

@@ -67,7 +67,8 @@ class HoldWords:
 
     def notes(self, done: Holding, *, dry_run: bool) -> list[str]:
         ended = [named(done, run, task) for run in done.runs for task in run.ended]
-        left_alone = [f"ended, so left alone: {few(ended)}"] if ended else []
+        again = "clear it (flow clear) and it can run, and be held, again"
+        left_alone = [f"left alone, because it has ended: {few(ended)}; {again}"] if ended else []
         return [*_unchanged(done), *left_alone]
 
 

@@ -22,7 +22,8 @@ def describe(answer: Answer) -> list[str]:
         lines += [f"  {reason.text(zone)}" for reason in task.reasons]
     rest = answer.unfinished - len(answer.tasks)
     if rest > 0:
-        lines += ["", f"{counted(rest, 'more task')} of the run have not ended"]
+        have = "has" if rest == 1 else "have"
+        lines += ["", f"{counted(rest, 'more task')} of the run {have} not ended"]
     return lines
 
 

@@ -127,6 +127,7 @@ def test_without_a_pair_it_says_what_is_missing(sales, world, flow):
     never = flow("compare", "sales")
     assert never.code == 3
     assert "no run of DAG 'sales' has failed after its last success" in never.err
+    assert "the success before it: flow compare sales RUN; `flow runs list sales" in never.err
     world.define("fresh")
     assert "has succeeded" in flow("compare", "fresh").err
     alone = flow("compare", "sales", "2026-07-08", "-o", "json")

@@ -51,13 +51,13 @@ def test_a_run_is_cancelled_and_deleted(sales, flow):
 
 def test_deleting_asks(sales, flow):
     delete = ("runs", "delete", "sales", "--to", "2026-07-07")
-    shown = "manual__2026-07-07T00:00:00+00:00: success, 4 tasks\n"
+    shown = "manual__2026-07-07T00:00:00+00:00: success, 4 tasks"
     refused = flow(*delete)
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith(shown)
-    assert flow(*delete, "--dry-run").out == shown
+    assert refused.err.startswith(f"{shown}\n")
+    assert flow(*delete, "--dry-run").out == f"{shown}; would be deleted\n"
     assert sales.value("select count(*) from run") == 3
-    assert flow(*delete, "--yes").out == shown
+    assert flow(*delete, "--yes").out == f"{shown}; deleted\n"
     assert sales.value("select count(*) from run") == 2
 
 
@@ -139,3 +139,7 @@ def test_a_task_is_held_and_released(sales, flow):
     assert run["tasks"] == [
         {"task_id": "extract", "map_index": [], "state": "scheduled", "running": False}
     ]
+    assert flow("tasks", "mark", "sales", "mine", "extract", "success", "--yes").code == 0
+    left = flow("tasks", "hold", "sales", "mine", "extract")
+    assert (left.code, left.out) == (0, "")
+    assert left.err.startswith("left alone, because it has ended: extract; clear it")

@@ -44,6 +44,9 @@ def test_a_run_and_what_holds_it_up(sales, flow):
     assert lines[3] == "extract: running"
     assert lines[4].startswith("  try 1 of 1 has run since 2")
     assert lines[-1] == "3 more tasks of the run have not ended"
+    assert flow("tasks", "mark", "sales", "mine", "load.ch,report", "skipped", "--yes").code == 0
+    lines = flow("why", "sales", "mine").out.splitlines()
+    assert lines[-1] == "1 more task of the run has not ended"
     (task,) = json.loads(flow("why", "sales", "mine", "-o", "json").out)["tasks"]
     assert list(task) == ["task_id", "map_index", "state", "verdict", "reasons"]
 

@@ -321,3 +321,8 @@ def test_hooks_are_called_with_the_context() -> None:
     operator.post_execute(CONTEXT, "result")
     assert calls == [CONTEXT, "result"]
     assert operator.runs_code
+
+
+def test_a_task_logs_under_the_name_of_its_operator() -> None:
+    assert EmptyOperator(task_id="t").log.name == "flow.task.operators.EmptyOperator"
+    assert EmptyOperator(task_id="t", logger_name="mine").log.name == "flow.task.operators.mine"

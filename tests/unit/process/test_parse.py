@@ -130,7 +130,18 @@ def test_whatever_the_file_raises_is_its_error(
     ("text", "instead"),
     [
         ("from airflow import DAG", "Flow's names are imported like this: from flow import DAG"),
-        ("from flow.sdk import task", "Flow's names are imported like this: from flow import DAG"),
+        ("from flow.sdk import task", "write: from flow import DAG"),
+        ("from airflow.operators.bash import BashOperator", "write: flow.operators.bash"),
+        ("from airflow.sdk import dag", "write: from flow import"),
+        ("import airflow.nothing_like_it", "Flow's names are imported like this: from flow"),
+        (
+            "from flow.sensors.filesystem import FileSensor",
+            "there are no sensors yet: write a task that raises",
+        ),
+        ("from flow.models.baseoperator import chain", "write: from flow import BaseOperator"),
+        ("from flow import Asset", "Flow has none: there are no assets yet"),
+        ("from flow import setup", "Flow has none: write an ordinary task"),
+        ("from flow import sensor", "Flow has none: there are no sensors yet: write a task"),
         ("from flow import BashOperator", "write: from flow.operators.bash import BashOperator"),
         ("from flow.operators.bash import DAG", "write: from flow import DAG"),
     ],
@@ -140,6 +151,15 @@ def test_a_name_that_is_elsewhere_is_told_with_its_place(
 ) -> None:
     parsed, _ = parse(root, text)
     assert f"; {instead}" in (parsed.error or "")
+
+
+def test_a_mistake_is_told_without_the_line_that_stands_beside_it(root: Path) -> None:
+    parsed, _ = parse(root, "from flow import task\n@task\ndef f(x): ...\nf.expand(x=[1])\n")
+    assert parsed.error_line == 4
+    assert parsed.error == (
+        "UnsupportedArgument: dynamic task mapping (expand) is not supported yet; write a Python "
+        "loop over values that are known: f.override(task_id=…)(value) for each"
+    )
 
 
 def test_a_file_that_cannot_be_opened_is_told_without_flows_own_lines(root: Path) -> None:

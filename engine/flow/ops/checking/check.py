@@ -101,8 +101,8 @@ Progress = Callable[[str, int], Callable[[int], None]]
 def check(request: Request, settings: Settings, progress: Progress) -> Report:
     """Import the files that are meant, twice, and look at them with every rule.
 
-    Raises `NotFound` for a path, rule or ref that is not there, `UsageError` for what cannot be
-    meant, and `KeyboardInterrupt` once every process has ended.
+    Raises `NotFound` for a path, rule or ref that is not there, and where no path has a DAG file,
+    `UsageError` for what cannot be meant, and `KeyboardInterrupt` once every process has ended.
     """
     also = _also(request.also)
     memory = Memory(
@@ -110,6 +110,11 @@ def check(request: Request, settings: Settings, progress: Progress) -> Report:
     )
     paths = request.paths or settings.folders
     meant = targets(paths, settings.folders, regexp=settings.regexp_ignore)
+    if not meant.files and not meant.unreadable:
+        raise NotFound(
+            f"there is no DAG file in {', '.join(map(str, paths))}",
+            "name the files, or the folder that holds them: flow check dags",
+        )
     changed = None
     if request.changed is not None:
         changed = changed_files(request.changed, {Path(one.root) for one in meant.files})

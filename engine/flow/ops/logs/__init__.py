@@ -1,7 +1,8 @@
 """`flow logs`: what tries have written, as readable text, also while they still write."""
 
+from flow.ops.logs.choosing import chosen
 from flow.ops.logs.following import follow
 from flow.ops.logs.reading import read
 from flow.ops.logs.source import Piece, Request, Source, source_of
 
-__all__ = ["Piece", "Request", "Source", "follow", "read", "source_of"]
+__all__ = ["Piece", "Request", "Source", "chosen", "follow", "read", "source_of"]

@@ -33,7 +33,7 @@ def read(deployment: Deployment, request: Request) -> Iterator[Piece]:
         yield from pieces_of(source, excerpt.first(map(text.feed, place.read(source.log))))
         rest = text.feed(b"", final=True)
         yield from pieces_of(source, [excerpt.more(rest), excerpt.last()])
-    if missing:
+    if missing and not (request.selected and opened):
         raise missing[0]
 
 

@@ -18,7 +18,7 @@ from flow.store.read.tasks import Try
 
 
 class Request(NamedTuple):
-    """Whose logs, and which part of them."""
+    """Whose logs, and which part of them. `flow.ops.logs.chosen` makes names of `tasks`."""
 
     dag_id: str
     run: str
@@ -27,6 +27,8 @@ class Request(NamedTuple):
     """None: the last one; and those that follow while it is followed."""
     tail: int | None = None
     grep: str | None = None
+    selected: bool = False
+    """The tasks were not named one by one: those without a log are left out if one has any."""
 
 
 class Source(NamedTuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from typing import Final
 
 from flow.roles.losses import free
 from flow.store import processes
@@ -20,6 +21,8 @@ from flow.store.processes import Observed
 log = logging.getLogger(__name__)
 
 ROLES = ("parse", "schedule", "work", "trigger")
+_NOUNS: Final = {"work": "worker"}
+"""What a process is called beside its host and pid, as `flow status` and tries show it."""
 
 
 class Watch:
@@ -69,4 +72,4 @@ def rescue(conn: Conn, watch: Watch, now: float) -> int:
 
 def _lost_reason(process: Observed) -> str:
     silence = f"no heartbeat for {process.lost_after:.0f} s"
-    return f"{process.role} {process.process_id} on {process.host} lost: {silence}"
+    return f"{_NOUNS.get(process.role, process.role)} {process.host}:{process.pid} lost: {silence}"

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def succeed(conn: Conn, home: Path, hostname: str, group: WorkerGroup | None = None) -> None:
     """End what dead workers of this home left running, report the results that they kept, and free
     their other tries at once."""
-    here = {one.process_id for one in processes.on_host(conn, "work", hostname)}
+    pids = {one.process_id: one.pid for one in processes.on_host(conn, "work", hostname)}
     for process_id, text in marker.of_dead(home):
         if group is not None:
             group.end_sibling(text)
@@ -31,10 +31,10 @@ def succeed(conn: Conn, home: Path, hostname: str, group: WorkerGroup | None = N
             log.error("worker %d had died here; cannot end its processes %s", process_id, left)
             continue
         _deliver(conn, process_id, kept.path_of(home, process_id))
-        if process_id in here:
+        if process_id in pids:
             with transaction(conn, "work.succeed"):
                 if processes.end(conn, process_id, "died"):
-                    free(conn, process_id, f"worker {process_id} on {hostname} died")
+                    free(conn, process_id, f"worker {hostname}:{pids[process_id]} died")
             log.warning("worker %d had died here; freed its tries", process_id)
         # One that a scheduler had declared lost has no tries any more, but it had processes.
         marker.forget(home, process_id)
