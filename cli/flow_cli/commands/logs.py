@@ -72,7 +72,7 @@ def logs(
         labels = request.tasks if request.selected or len(request.tasks) > 1 else ()
         read = operation.follow if follow else operation.read
         if try_number is None:
-            tell_unrun(printer, unrun(deployment, dag, run, tasks))
+            tell_unrun(printer, unrun(deployment, dag, run, request.tasks))
         pieces = read(deployment, request)
         try:
             match output:
