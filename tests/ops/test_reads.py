@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.pq import TransactionStatus
 
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import GroupSpec, TaskSpec
 from flow.graph.imported import ImportFailure
 from flow.ops import (
+    broken_files,
     cancelling,
     clearing,
     dag_warnings,
     dags,
     grid,
     paging,
+    pausing,
     pools,
     references,
     running,
@@ -29,6 +33,7 @@ from flow.ops import (
 from flow.ops.next_runs import next_runs
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
+from flow.process import plain_file
 from flow.states import TaskState
 from flow.store import dag_files
 from flow.store.connect import transaction
@@ -96,12 +101,8 @@ def test_a_dag_whose_file_is_broken_is_named_with_its_error(
 ) -> None:
     world.define("sale")  # an id that is near is no help when the file is there
     other, shop = tmp_path / "other.py", tmp_path / "shop.py"
-    other.write_text("sales\n")
-    shop.write_text(text)
-    failure = ImportFailure("NameError: name 'x' is not defined", 7)
-    with transaction(world.conn, "test"):
-        for path in (other, shop):
-            dag_files.put(world.conn, ParsedFile(str(path), "c1"), failure)
+    broken(world, other, "sales\n")
+    broken(world, shop, text)
     assert missing_dag(world, "sales") == (
         f"{shop} cannot be imported: NameError: name 'x' is not defined;"
         f" see `flow dags errors {shop}`"
@@ -112,9 +113,57 @@ def test_a_dag_whose_file_is_broken_is_named_with_its_error(
 
 def missing_dag(world: World, dag_id: str) -> str:
     """What somebody is told who names a DAG that is not there."""
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(NotFound) as caught, world.deployment.snapshot():
         references.find_dag(world.conn, dag_id)
     return caught.value.hint
+
+
+def test_a_broken_file_is_read_when_the_transaction_is_over(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken(world, tmp_path / "shop.py", "DAG('sales')\n")
+    at_reading: list[TransactionStatus] = []
+
+    def opened(path: str, flags: int) -> int:
+        at_reading.append(world.conn.info.transaction_status)
+        return plain_file.opener(path, flags)
+
+    monkeypatch.setattr(broken_files, "opener", opened)
+    with pytest.raises(NotFound, match="there is no DAG 'sales'"):
+        pausing.pause(world.deployment, ["sales"])
+    assert at_reading == [TransactionStatus.IDLE]
+
+
+def test_a_pipe_in_the_place_of_a_broken_file_is_passed_over(world: World, tmp_path: Path) -> None:
+    broken(world, tmp_path / "shop.py", "")
+    (tmp_path / "shop.py").unlink()
+    os.mkfifo(tmp_path / "shop.py")
+    assert missing_dag(world, "sales") == "`flow dags list` shows all DAGs"
+
+
+def test_a_file_with_a_failing_timetable_is_not_said_to_be_broken(
+    world: World, tmp_path: Path
+) -> None:
+    shop = tmp_path / "shop.py"
+    shop.write_text("DAG('sales')\n")
+    world.define("stock")
+    with transaction(world.conn, "test"):
+        world.conn.execute("update dag set file = %s", [str(shop)])
+        world.conn.execute(
+            "insert into dag_evaluation (dag_id, refresh_at, low, dry, error, error_since) "
+            "values ('stock', now(), 1, false, 'no', now())"
+        )
+    assert [one.file for one in dags.errors(world.deployment, None).rows] == [str(shop)]
+    assert missing_dag(world, "sales") == "`flow dags list` shows all DAGs"
+    assert missing_dag(world, "shop") == "`flow dags list` shows all DAGs"
+
+
+def broken(world: World, path: Path, text: str) -> None:
+    """Write a file, and say that it could not be imported."""
+    path.write_text(text)
+    with transaction(world.conn, "test"):
+        failure = ImportFailure("NameError: name 'x' is not defined", 7)
+        dag_files.put(world.conn, ParsedFile(str(path), "c1"), failure)
 
 
 # ── tasks ────────────────────────────────────────────────────────────────────────────────────────

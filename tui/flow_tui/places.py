@@ -16,10 +16,12 @@ def find(deployment: Deployment, words: Sequence[str]) -> list[Target]:
 
     `words`: a DAG, a run of it, a task of that. Raises `NotFound`.
     """
-    dag_id = find_dag(deployment.conn, words[0]).dag_id
+    with deployment.snapshot():
+        dag_id = find_dag(deployment.conn, words[0]).dag_id
     places = [targets.dag(dag_id)]
     if len(words) > 1:
-        run = find_run(deployment.conn, dag_id, words[1]).run
+        with deployment.snapshot():
+            run = find_run(deployment.conn, dag_id, words[1]).run
         places.append(targets.run(dag_id, run.run_id, run.state))
         if len(words) > 2:
             found = tries(deployment, dag_id, run.run_id, words[2])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from flow.errors import DatabaseError, UsageError
+from flow.ops.broken_files import blamed
 from flow.store import audit, locate, migrate
 from flow.store.audit import Entry, Facts
 from flow.store.connect import (
@@ -58,7 +59,7 @@ class Deployment:
     def change(self, verb: str) -> Iterator[Change]:
         """The one transaction of an operation, with its audit entries; notifies afterwards."""
         change = Change(verb)
-        with transaction(self.conn, f"ops.{verb}"):
+        with blamed(self.conn), transaction(self.conn, f"ops.{verb}"):
             yield change
             audit.record(self.conn, change.entries)
         notifier = Notifier()
@@ -76,11 +77,14 @@ class Deployment:
 
         Timeouts are in seconds; that of statements is the connection's patience by default.
         """
-        with snapshot(
-            self.conn,
-            "ops.read",
-            statement_timeout=statement_timeout,
-            idle_timeout=idle_timeout,
+        with (
+            blamed(self.conn),
+            snapshot(
+                self.conn,
+                "ops.read",
+                statement_timeout=statement_timeout,
+                idle_timeout=idle_timeout,
+            ),
         ):
             yield
 

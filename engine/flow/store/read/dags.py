@@ -84,6 +84,13 @@ class FileError(NamedTuple):
     dags: list[str]
 
 
+class BrokenFile(NamedTuple):
+    """A DAG file that cannot be imported."""
+
+    path: str
+    error: str
+
+
 class ImportTime(NamedTuple):
     """How long a module took to import, with all that it imported itself."""
 
@@ -181,6 +188,7 @@ from dag_evaluation e join dag d on d.dag_id = e.dag_id
 where e.error is not null and d.present
 order by 1, 2, 3 limit %(limit)s
 """
+_BROKEN = "select path, error from dag_file where error is not null order by path limit %(limit)s"
 _COUNT_BROKEN = "select count(*) from dag_file where error is not null"
 _COUNT_ERRORS = f"""
 select ({_COUNT_BROKEN})
@@ -276,6 +284,11 @@ def ids(conn: Conn) -> list[str]:
 def broken_files(conn: Conn) -> int:
     """How many files cannot be imported."""
     return number(conn, _COUNT_BROKEN)
+
+
+def broken(conn: Conn, limit: int) -> list[BrokenFile]:
+    """Files that cannot be imported, in order of path."""
+    return [BrokenFile._make(row) for row in conn.execute(_BROKEN, {"limit": limit})]
 
 
 def errors(conn: Conn, limit: int | None) -> Page[FileError]:
