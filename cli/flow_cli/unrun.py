@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flow.wording.tries import before_clear
 
 if TYPE_CHECKING:
-    from flow.store.read.tasks import Unrun, XCom
+    from flow.store.read.tasks import Unrun
     from flow_cli.output import Output
 
 
@@ -17,9 +17,3 @@ def tell_unrun(printer: Output, unrun: Iterable[Unrun]) -> None:
     text = before_clear(unrun)
     if text is not None:
         printer.message(text)
-
-
-def of_shown(unrun: Iterable[Unrun], xcoms: Iterable[XCom]) -> list[Unrun]:
-    """Those of which XComs of a try from before are shown."""
-    shown = {(one.task_id, tuple(one.map_index), one.try_number) for one in xcoms}
-    return [one for one in unrun if (one.task_id, tuple(one.map_index), one.try_number) in shown]

@@ -196,7 +196,7 @@ def test_a_running_task_names_its_worker_and_a_finished_one_its_try(world: World
     (made,) = tasks.tries(world.deployment, "sales", "latest", "load").tries
     assert (made.state, made.worker, made.pid, made.exit_code) == ("success", address, 4242, 0)
     assert (made.peak_rss_bytes, made.cpu_s, made.log) == (1_000_000, 0.5, "/logs/load")
-    (xcom,) = xcoms.page(world.deployment, "sales", "latest").rows
+    (xcom,) = xcoms.page(world.deployment, "sales", "latest").page.rows
     assert (xcom.task_id, xcom.key, xcom.value) == ("load", "return_value", '"ok"')
     with pytest.raises(NotFound) as caught:
         xcoms.get(world.deployment, "sales", "latest", "load", "rows")

@@ -62,7 +62,6 @@ def logs(
     it was cleared, the last try is one from before, and that is said.
     """
     from flow.ops import logs as operation
-    from flow.ops.tasks import unrun
     from flow_cli.unrun import tell_unrun
 
     printer = Output(output)
@@ -71,10 +70,9 @@ def logs(
         request = operation.chosen(deployment, asked)
         labels = request.tasks if request.selected or len(request.tasks) > 1 else ()
         read = operation.follow if follow else operation.read
-        if try_number is None:
-            tell_unrun(printer, unrun(deployment, dag, run, request.tasks))
-        pieces = read(deployment, request)
         try:
+            pieces, unrun = read(deployment, request)
+            tell_unrun(printer, unrun)
             match output:
                 case Format.TEXT:
                     _print(printer, pieces, labels)

@@ -79,7 +79,7 @@ def tries(
     printer = Output(output)
     with opened(context) as deployment:
         found = tasks.tries(deployment, dag, run, task)
-        tell_unrun(printer, tasks.unrun(deployment, dag, run, [task]))
+    tell_unrun(printer, found.unrun)
     rows = [_with_duration(printer, row_of(one)) for one in found.tries]
     printer.table(rows, TRY_COLUMNS, "tries")
 

@@ -64,14 +64,12 @@ def list_(
     Of a task that has not run since it was cleared, that is one from before, and that is said.
     """
     from flow.ops import xcoms
-    from flow.ops.tasks import unrun
-    from flow_cli.unrun import of_shown, tell_unrun
+    from flow_cli.unrun import tell_unrun
 
     printer = Output(output)
     with opened(context) as deployment:
-        page = xcoms.page(deployment, dag, run, task, try_number, row_limit(limit, every))
-        if try_number is None:
-            tell_unrun(printer, of_shown(unrun(deployment, dag, run), page.rows))
+        page, unrun = xcoms.page(deployment, dag, run, task, try_number, row_limit(limit, every))
+    tell_unrun(printer, unrun)
     if printer.format is Format.TEXT:
         rows = [{**row_of(one), "value": _short(one.value)} for one in page.rows]
     else:
@@ -98,14 +96,12 @@ def get(
 ) -> None:
     """Print the value of an XCom: text as it is, everything else as JSON."""
     from flow.ops import xcoms
-    from flow.ops.tasks import unrun
-    from flow_cli.unrun import of_shown, tell_unrun
+    from flow_cli.unrun import tell_unrun
 
     printer = Output(output)
     with opened(context) as deployment:
-        found = xcoms.get(deployment, dag, run, task, key, try_number)
-        if try_number is None:
-            tell_unrun(printer, of_shown(unrun(deployment, dag, run, [task]), [found]))
+        found, unrun = xcoms.get(deployment, dag, run, task, key, try_number)
+    tell_unrun(printer, unrun)
     value = json.loads(found.value)
     printer.raw(value if isinstance(value, str) else found.value, _row(found))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from flow.graph import Graph
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_run_and_graph, find_task
 from flow.ops.task_references import TaskReference
+from flow.ops.unrun import from_before
 from flow.states import TaskState
 from flow.store.read import tasks
 from flow.store.read.runs import Run
@@ -23,12 +23,12 @@ class TasksOfRun(NamedTuple):
 
 
 class TriesOfTask(NamedTuple):
-    """A task instance and its tries. `unrun`: it was cleared after the last of them."""
+    """A task instance and its tries. `unrun`: the last of them, if it was cleared after that."""
 
     run: Run
     reference: TaskReference
     tries: list[Try]
-    unrun: bool
+    unrun: list[Unrun]
 
 
 def list_(deployment: Deployment, dag_id: str, reference: str) -> TasksOfRun:
@@ -48,33 +48,9 @@ def tries(deployment: Deployment, dag_id: str, reference: str, task: str) -> Tri
         named = find_task(found, task)
         run_key = found.found.run_key
         made = tasks.tries(conn, run_key, named.task_id, named.map_index)
-        before = tasks.unrun(conn, run_key, named.task_id) if made else []
-    unrun = any(tuple(one.map_index) == named.map_index for one in before)
+        last = [(named.task_id, named.map_index, one.try_number) for one in made[-1:]]
+        unrun = from_before(conn, run_key, last)
     return TriesOfTask(found.found.run, named, made, unrun)
-
-
-def unrun(
-    deployment: Deployment, dag_id: str, reference: str, named: Sequence[str] = ()
-) -> list[Unrun]:
-    """Task instances of a run, or the named ones, that have not run since they were cleared.
-
-    What there is of them is of the try before. A mapped task may be named without an index. Raises
-    `NotFound`.
-    """
-    conn = deployment.conn
-    with deployment.snapshot():
-        found = find_run_and_graph(conn, dag_id, reference)
-        meant = [find_task(found, task) for task in named]
-        before = tasks.unrun(conn, found.found.run_key)
-    return [
-        one
-        for one in before
-        if not meant
-        or any(
-            task.task_id == one.task_id and task.map_index in ((), tuple(one.map_index))
-            for task in meant
-        )
-    ]
 
 
 def complete(graph: Graph, run: Run, rows: list[Task]) -> list[Task]:

@@ -287,17 +287,18 @@ def test_what_is_of_a_try_before_the_clear_is_told_of(world: World, flow) -> Non
     told = "from before the last clear, and not run since: load (try 1)\n"
     of_load = (
         ("logs", "sales", "it", "load"),
+        ("logs", "sales", "it", "load", "-f"),
         ("xcom", "list", "sales", "it"),
         ("xcom", "get", "sales", "it", "load"),
         ("tasks", "tries", "sales", "it", "load"),
     )
-    assert [flow(*verb).err for verb in of_load] == [""] * 4
+    assert [flow(*verb).err for verb in of_load] == [""] * 5
     assert flow("clear", "sales", "it", "--yes").code == 0
     world.finish({"extract": TaskState.FAILED})
     assert world.states("it") == {"extract": "failed", "load": "upstream_failed"}
     for verb in of_load:
         shown = flow(*verb)
         assert (shown.code, shown.err) == (0, told)
-    for verb in of_load[:3]:
+    for verb in of_load[:4]:
         assert flow(*verb, "--try", "1").err == ""
     assert flow("tasks", "tries", "sales", "it", "extract").err == ""

@@ -132,8 +132,8 @@ class TaskScreen(PanedView):
 
     async def _load_xcoms(self) -> None:
         dag_id, run_id, reference = self._names
-        page = await self.read(lambda at: xcoms.page(at, dag_id, run_id, reference))
-        self.query_one("#pane-xcom", Table).show(page.rows)
+        found = await self.read(lambda at: xcoms.page(at, dag_id, run_id, reference))
+        self.query_one("#pane-xcom", Table).show(found.page.rows)
 
     async def _load_events(self) -> None:
         dag_id, run_id, _ = self._names

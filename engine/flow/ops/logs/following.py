@@ -12,9 +12,19 @@ from flow.logs.begun import BegunLine
 from flow.logs.excerpt import Excerpt
 from flow.logs.text import Readable
 from flow.ops.deployment import Deployment
-from flow.ops.logs.source import Piece, Request, Source, no_try, pattern_of, pieces_of, source_of
+from flow.ops.logs.source import (
+    Piece,
+    Reading,
+    Request,
+    Source,
+    no_try,
+    pattern_of,
+    pieces_of,
+    source_of,
+)
 from flow.ops.references import RunAndGraph, find_run_and_graph, find_task
 from flow.ops.task_references import TaskReference
+from flow.ops.unrun import Shown, from_before
 from flow.ops.waiting import GLANCE, LOOK
 from flow.states import FINISHED, TaskState
 from flow.store.connect import Conn
@@ -22,12 +32,12 @@ from flow.store.read import changes, runs, tasks
 from flow.store.read.tasks import Try
 
 
-def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
+def follow(deployment: Deployment, request: Request) -> Reading:
     """The logs as they grow, until every task has ended; with a try number, until the try has.
 
     A task that has not started yet is waited for, and one that is tried again is followed into its
-    next try. Raises `NotFound` when the run is deleted meanwhile, and for a task that has ended
-    without such a try: after the logs of the others, where there are some.
+    next try. The pieces raise `NotFound` when the run is deleted meanwhile, and for a task that has
+    ended without such a try: after the logs of the others, where there are some.
     """
     pattern = pattern_of(request.grep)
     place = LogFiles(deployment.settings.logs.root)
@@ -42,6 +52,19 @@ def follow(deployment: Deployment, request: Request) -> Iterator[Piece]:
             one.look(conn)
         missing = [one.no_try(conn) for one in followers if one.hopeless]
         followers = [one for one in followers if not one.hopeless]
+        shown = (last for one in followers for last in one.unasked)
+        unrun = from_before(conn, found.found.run_key, shown)
+    return Reading(_pieces(deployment, request, found, followers, missing), unrun)
+
+
+def _pieces(
+    deployment: Deployment,
+    request: Request,
+    found: RunAndGraph,
+    followers: list[_Follower],
+    missing: list[NotFound],
+) -> Iterator[Piece]:
+    conn = deployment.conn
     seen, looked_at = -1, 0.0
     while not all(one.over for one in followers):
         now = changes.counter(conn)
@@ -106,6 +129,13 @@ class _Follower:
         elif self._source is None and not self._after:
             made = made[-1:]
         self._tries = made
+
+    @property
+    def unasked(self) -> list[Shown]:
+        """The try that its log begins with, if none was asked for."""
+        if self._only is not None:
+            return []
+        return [(self._task.task_id, self._task.map_index, one.try_number) for one in self._tries]
 
     @property
     def hopeless(self) -> bool:

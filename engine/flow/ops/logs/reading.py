@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from flow.errors import NotFound
@@ -9,18 +10,28 @@ from flow.logs import LogFiles, Logs
 from flow.logs.excerpt import Excerpt
 from flow.logs.text import Readable
 from flow.ops.deployment import Deployment
-from flow.ops.logs.source import Piece, Request, Source, no_try, pattern_of, pieces_of, source_of
+from flow.ops.logs.source import (
+    Piece,
+    Reading,
+    Request,
+    Source,
+    no_try,
+    pattern_of,
+    pieces_of,
+    source_of,
+)
 from flow.ops.references import RunAndGraph, find_run_and_graph, find_task
 from flow.ops.task_references import TaskReference
+from flow.ops.unrun import from_before
 from flow.store.connect import Conn
 from flow.store.read import tasks
 
 
-def read(deployment: Deployment, request: Request) -> Iterator[Piece]:
+def read(deployment: Deployment, request: Request) -> Reading:
     """The logs as they are now, one task after the other.
 
-    Raises `NotFound` for a task that has no such try, or whose log is not on this host: after the
-    logs of the others, where there are some.
+    The pieces raise `NotFound` for a task that has no such try, or whose log is not on this host:
+    after the logs of the others, where there are some.
     """
     pattern = pattern_of(request.grep)
     place = LogFiles(deployment.settings.logs.root)
@@ -28,6 +39,19 @@ def read(deployment: Deployment, request: Request) -> Iterator[Piece]:
         found = find_run_and_graph(deployment.conn, request.dag_id, request.run)
         named = [find_task(found, task) for task in request.tasks]
         opened, missing = _open_all(deployment.conn, found, named, request.try_number, place)
+        unasked = opened if request.try_number is None else []
+        shown = ((one.task_id, one.map_index, one.try_number) for one in unasked)
+        unrun = from_before(deployment.conn, found.found.run_key, shown)
+    return Reading(_pieces(request, opened, missing, pattern, place), unrun)
+
+
+def _pieces(
+    request: Request,
+    opened: list[Source],
+    missing: list[NotFound],
+    pattern: re.Pattern[str] | None,
+    place: Logs,
+) -> Iterator[Piece]:
     for source in opened:
         excerpt, text = Excerpt(request.tail, pattern), Readable()
         yield from pieces_of(source, excerpt.first(map(text.feed, place.read(source.log))))

@@ -14,7 +14,7 @@ from flow.states import FINISHED
 from flow.store.connect import Conn
 from flow.store.read import tasks
 from flow.store.read.runs import Run
-from flow.store.read.tasks import Try
+from flow.store.read.tasks import Try, Unrun
 
 
 class Request(NamedTuple):
@@ -52,6 +52,13 @@ class Piece(NamedTuple):
 
     source: Source
     text: str
+
+
+class Reading(NamedTuple):
+    """Logs as they come. `unrun`: tries whose logs they are, if from before a clear unasked."""
+
+    pieces: Iterator[Piece]
+    unrun: list[Unrun]
 
 
 def source_of(run: Run, task: TaskReference, one: Try, place: Logs) -> Source:

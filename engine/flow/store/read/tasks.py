@@ -142,7 +142,6 @@ select t.task_id, t.map_path, max(y.try_number)
 from task t join try y
   on y.run_key = t.run_key and y.task_id = t.task_id and y.map_path = t.map_path
 where t.run_key = %(run_key)s and t.started_at is null
-  and (%(task_id)s::text is null or t.task_id = %(task_id)s)
 group by t.task_id, t.map_path order by t.task_id, t.map_path
 """
 
@@ -200,10 +199,9 @@ def last_tries(conn: Conn, run_key: int) -> list[LastTry]:
     return [LastTry(row[0], row[1], Try._make(row[2:])) for row in rows]
 
 
-def unrun(conn: Conn, run_key: int, task_id: str | None = None) -> list[Unrun]:
-    """Task instances of a run, or of one task of it, that ran before they were cleared only."""
-    asked = {"run_key": run_key, "task_id": task_id}
-    return [Unrun._make(row) for row in conn.execute(_UNRUN, asked)]
+def unrun(conn: Conn, run_key: int) -> list[Unrun]:
+    """Task instances of a run that ran before they were cleared only."""
+    return [Unrun._make(row) for row in conn.execute(_UNRUN, {"run_key": run_key})]
 
 
 def xcoms(
