@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from flow.errors import UsageError
-from flow_cli import exits, synonyms, usage
+from flow_cli import exits, usage
 from flow_cli.convert import with_own_converters
 
 if TYPE_CHECKING:
@@ -87,12 +86,12 @@ class Command(TyperCommand):
                 usage.refuse_repeated(self, ctx, args)
             rest = super().parse_args(ctx, args)
         except typer.TyperException as error:
-            meant = synonyms.command(ctx.command_path, first)
-            if meant is None:
+            meant = usage.other_command(ctx, first)
+            if meant is None or not usage.is_written_elsewhere(error):
                 raise
-            raise UsageError(f"No such command {first!r}.", meant) from error
+            raise meant from error
         if rest and not ctx.resilient_parsing:
-            raise usage.too_many(ctx, rest)
+            raise usage.other_command(ctx, first) or usage.too_many(ctx, rest)
         return rest
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
@@ -128,10 +127,10 @@ class Group(TyperGroup):
         try:
             return super().resolve_command(ctx, args)
         except typer.TyperException as error:
-            meant = synonyms.command(ctx.command_path, args[0])
+            meant = usage.other_command(ctx, args[0])
             if meant is None:
                 raise
-            raise UsageError(f"No such command {args[0]!r}.", meant) from error
+            raise meant from error
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         if _drawn():

@@ -37,6 +37,24 @@ def too_many(context: Context, extra: Sequence[str]) -> UsageError:
     return UsageError(f"unexpected {noun}: {words}", _place_of(context, extra[0]) or _form(context))
 
 
+def other_command(context: Context, word: str) -> UsageError | None:
+    """What to say of a word that is a command elsewhere, such as `create`; None: it is none."""
+    meant = None if word.startswith("-") else synonyms.command(context.command_path, word)
+    return None if meant is None else UsageError(f"No such command {word!r}.", meant)
+
+
+def is_written_elsewhere(error: typer.TyperException) -> bool:
+    """Whether a command line may be that of another tool: its words or options are not ours.
+
+    Any other mistake is one in a command of Flow, in which `create` may be the id of a DAG.
+    """
+    context: Context | None = getattr(error, "ctx", None)
+    option = getattr(error, "option_name", None)
+    if context is not None and option is not None:
+        return _meant(context, option) is not None
+    return hasattr(error, "param_type")  # something is missing
+
+
 def refuse_repeated(command: Command, context: Context, words: Sequence[str]) -> None:
     """Raise `UsageError` for a condition that is given twice: only the last one would hold."""
     _, _, order = command.make_parser(context).parse_args(args=list(words))

@@ -85,6 +85,11 @@ WRONG = {
     ("backfill", "create", "--dag-id", "sales", "--from-date", "2026-10-09"): (
         "No such command 'create'.\nWrite: flow backfill DAG --from DATE --to DATE\n"
     ),
+    ("backfill", "create", "sales", "--from", "2026-10-09"): (
+        "No such command 'create'.\nWrite: flow backfill DAG --from DATE --to DATE\n"
+    ),
+    ("backfill", "create", "--bad"): "No such option: --bad\nSee: flow backfill --help\n",
+    ("dags", "show", "--save", "x"): "No such option: --save\nWrite: flow graph DAG --dot\n",
     ("users",): (
         "No such command 'users'.\n"
         "Flow has no accounts: who can reach its database can do everything\n"
