@@ -75,9 +75,10 @@ def hint_of(error: typer.TyperException) -> str:
         return f"A date like {option}d goes behind {behind}"
     if meant := _meant(context, option):
         return meant
-    for typed, written in synonyms.VALUES.items():
-        if f"{typed!r} is none of" in getattr(error, "message", ""):
-            return f"Write: -o {written} (see: {context.command_path} --help)"
+    if "-o" in getattr(getattr(error, "param", None), "opts", ()):
+        for typed, written in synonyms.VALUES.items():
+            if f"{typed!r} is none of" in getattr(error, "message", ""):
+                return f"Write: -o {written} (see: {context.command_path} --help)"
     # Only the error about a missing parameter knows what type of parameter it is.
     return _form(context) if hasattr(error, "param_type") else _see(context)
 

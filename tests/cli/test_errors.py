@@ -81,6 +81,10 @@ WRONG = {
         "Invalid value for '-o' / '--output': 'yaml' is none of: text, json, jsonl\n"
         "Write: -o json (see: flow config show --help)\n"
     ),
+    ("backfill", "sales", "--from", "2026-10-09", "--reprocess", "table"): (
+        "Invalid value for '--reprocess': 'table' is none of: none, failed, all\n"
+        "See: flow backfill --help\n"
+    ),
     ("backfill", "list"): "No such command 'list'.\nWrite: flow backfills list\n",
     ("backfill", "create", "--dag-id", "sales", "--from-date", "2026-10-09"): (
         "No such command 'create'.\nWrite: flow backfill DAG --from DATE --to DATE\n"
