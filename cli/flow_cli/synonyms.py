@@ -96,37 +96,36 @@ ADVICE: Final = {
 }
 """The words behind `flow`: what to know of something for which there is no command."""
 
-OPTIONS: Final = {
-    "--conn-uri": "--uri",
-    "--end-date": "--to",
-    "--exec-date": "--date",
-    "--execution-date": "--date",
-    "--from-date": "--from",
-    "--limit": "-n",
-    "--logical-date": "--date",
-    "--only-running": "--state",
-    "--reprocess-behavior": "--reprocess",
-    "--rerun-failed-tasks": "--reprocess",
-    "--reset-dagruns": "--reprocess",
-    "--run-backwards": "--order",
-    "--start-date": "--from",
-    "--task-regex": "-t",
-    "--to-date": "--to",
-    "--try-number": "--try",
-    "--verbose": "--debug",
-    "-c": "--conf",
-    "-d": "--downstream",
-    "-e": "--to",
-    "-f": "--only-failed",
-    "-l": "--date",
-    "-r": "--run-id",
-    "-s": "--from",
-    "-u": "--upstream",
-    "-v": "--debug",
-}
-"""Options of any command: the one that says it, where the command has that."""
-_DATES: Final = ("-e", "--date")
-"""What is the end of a range for some commands is the date of a run for others."""
+OPTIONS: Final = (
+    ("--conn-uri", "--uri"),
+    ("--end-date", "--to"),
+    ("--exec-date", "--date"),
+    ("--execution-date", "--date"),
+    ("--from-date", "--from"),
+    ("--limit", "-n"),
+    ("--logical-date", "--date"),
+    ("--only-running", "--state"),
+    ("--reprocess-behavior", "--reprocess"),
+    ("--rerun-failed-tasks", "--reprocess"),
+    ("--reset-dagruns", "--reprocess"),
+    ("--run-backwards", "--order"),
+    ("--start-date", "--from"),
+    ("--task-regex", "-t"),
+    ("--to-date", "--to"),
+    ("--try-number", "--try"),
+    ("--verbose", "--debug"),
+    ("-c", "--conf"),
+    ("-d", "--downstream"),
+    ("-e", "--to"),
+    ("-e", "--date"),
+    ("-f", "--only-failed"),
+    ("-l", "--date"),
+    ("-r", "--run-id"),
+    ("-s", "--from"),
+    ("-u", "--upstream"),
+    ("-v", "--debug"),
+)
+"""Options of any command, each with one that says it; the first that the command has is meant."""
 
 ARGUMENTS: Final = {
     "--dag-id": "DAG",
@@ -156,7 +155,7 @@ def command(path: str, word: str) -> str | None:
 
 def option(word: str, options: Collection[str]) -> str | None:
     """The one of a command's options that says what an option does elsewhere; None: none."""
-    for typed, written in (*OPTIONS.items(), _DATES):
+    for typed, written in OPTIONS:
         if word == typed and (written in options or written in _ANYWHERE):
             return written
     return None

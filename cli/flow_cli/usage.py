@@ -85,14 +85,16 @@ def hint_of(error: typer.TyperException) -> str:
 
 def sentence_of(error: typer.TyperException) -> str:
     """What is wrong with a command line, on one line, with options that are really alike."""
-    option = str(getattr(error, "option_name", ""))
+    told = error
     context: Context | None = getattr(error, "ctx", None)
     alike = getattr(error, "possibilities", None)
     if alike and context is not None:
+        option = str(getattr(error, "option_name", ""))
         known = _meant(context, option) is not None
         kept = [] if known else [one for one in alike if _is_like(one, option)]
-        vars(error)["possibilities"] = kept
-    return " ".join(error.format_message().split())
+        unknown: Any = type(error)  # only the error about an option that is not there has others
+        told = unknown(option, possibilities=kept, ctx=context)
+    return " ".join(told.format_message().split())
 
 
 def _meant(context: Context, option: str) -> str | None:
