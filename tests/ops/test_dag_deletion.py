@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,12 +12,13 @@ from flow.errors import Conflict, NotFound
 from flow.graph import TaskSpec
 from flow.ops import backfilling, backfills, cancelling, dag_deletion, dags, pausing, running
 from flow.ops.dag_deletion import delete, preview
+from flow.ops.deployment import Change, Deployment
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import RunState, TaskState
 from flow.store import dags as stored_dags
-from flow.store import invariants, stopping
-from flow.store.connect import transaction
+from flow.store import deleting, invariants, stopping
+from flow.store.connect import Conn, transaction
 from operations_world import World
 
 OF_DAGS = ("dag", "dag_version", "spec", "backfill", "backfill_interval", "run")
@@ -140,6 +142,65 @@ class TestOneThatIsGone:
         vanish(world)
         delete(world.deployment, "sales", advance=meanwhile)
         assert not any(kept(world).values())
+
+    def test_a_history_that_fills_its_last_transaction_has_no_empty_entry(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(dag_deletion, "RUNS_AT_ONCE", 2)
+        world.define("sales", {"extract": ()})
+        for number in range(4):
+            run(world, f"number_{number}")
+        world.finish()
+        vanish(world)
+        delete(world.deployment, "sales")
+        entries = world.rows("select before from audit where verb = 'dags.delete'")
+        assert [(entry["runs"], "file" in entry) for (entry,) in entries] == [
+            (2, False),
+            (2, False),
+            (0, True),
+        ]
+
+    def test_its_history_is_counted_before_it_is_locked(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        counted = deleting.kept
+        read_only: list[str] = []
+
+        def kept_of(conn: Conn, dag_id: str) -> deleting.Kept:
+            read_only.extend(row[0] for row in conn.execute("show transaction_read_only"))
+            return counted(conn, dag_id)
+
+        world.define("sales")
+        run(world, "mine")
+        world.finish()
+        vanish(world)
+        shown = preview(world.deployment, "sales")
+        monkeypatch.setattr(deleting, "kept", kept_of)
+        delete(world.deployment, "sales", shown)
+        assert read_only == ["on"]
+
+    @pytest.mark.parametrize("again", [False, True])
+    def test_it_is_refused_when_it_changes_between_the_count_and_the_lock(
+        self, world: World, monkeypatch: pytest.MonkeyPatch, again: bool
+    ) -> None:
+        world.define("sales")
+        run(world, "mine")
+        world.finish()
+        if not again:
+            world.rows("update run set ended_at = ended_at - interval '1 day' returning 1")
+        vanish(world)
+        shown = preview(world.deployment, "sales")
+        change = Deployment.change
+
+        def late(deployment: Deployment, verb: str) -> AbstractContextManager[Change]:
+            world.rows("update run set state = 'failed', ended_at = clock_timestamp() returning 1")
+            return change(deployment, verb)
+
+        monkeypatch.setattr(Deployment, "change", late)
+        before = kept(world)
+        with pytest.raises(Conflict, match="is not as it was shown any more"):
+            delete(world.deployment, "sales", shown)
+        assert kept(world) == before
 
     def test_it_is_refused_when_it_is_not_what_was_shown(self, world: World) -> None:
         world.define("sales")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from flow.errors import Conflict
@@ -15,7 +15,7 @@ from flow.ops.references import find_dag, find_dags, load_spec
 from flow.states import RunState
 from flow.store import clock, dag_intervals, deleting, run_locks, schedule, stopping
 from flow.store.connect import Conn
-from flow.store.deleting import OldRun
+from flow.store.deleting import Ended, OldRun
 from flow.store.read import dags
 from flow.store.read.dags import StoredDag
 from flow.timetables.zone import load_zone
@@ -24,6 +24,9 @@ RUNS_AT_ONCE: Final = 1_000
 """Runs of one transaction at most, …"""
 TASKS_AT_ONCE: Final = 25_000
 """… and task instances, unless a single run has more: it holds no snapshot for long."""
+
+_LONGEST_ENDING: Final = timedelta(minutes=5)
+"""How long a transaction that ends a run may take at most to commit."""
 
 
 class Deletion(NamedTuple):
@@ -52,11 +55,7 @@ class Deletion(NamedTuple):
 
 def preview(deployment: Deployment, dag_id: str, *, begin_anew: bool = False) -> Deletion:
     """What deleting would do now. Raises what `delete` does, before it begins."""
-    conn = deployment.conn
-    with deployment.snapshot():
-        dag = find_dag(conn, dag_id)
-        _require_deletable(conn, dag, begin_anew=begin_anew)
-        return _look(deployment, dag, begin_anew=begin_anew)
+    return _look(deployment, dag_id, begin_anew=begin_anew).deletion
 
 
 def delete(
@@ -73,32 +72,47 @@ def delete(
     version, and its schedule begins as that of a new DAG. The oldest runs go first; a long history
     takes several transactions, each of which is a whole number of runs and has its audit entry.
     When something gets in the way between two of them, what is left is a DAG with less history.
-    `confirmed` is what somebody has agreed to: then that is done, or nothing. `advance` is told how
-    many runs are gone. Raises `NotFound`, and `Conflict` where the DAG is not like that, has runs
-    or backfills that have not ended, and when something else than `confirmed` would be done.
+    The history is counted before the DAG is locked: with `confirmed`, what somebody has agreed to,
+    that is done, or nothing. `advance` is told how many runs are gone. Raises `NotFound`, and
+    `Conflict` where the DAG is not like that, has runs or backfills that have not ended, and when
+    something else than `confirmed` would be done.
     """
     conn = deployment.conn
-    planned: Deletion | None = None
+    seen = _look(deployment, dag_id, begin_anew=begin_anew)
+    if confirmed is not None and seen.deletion != confirmed:
+        raise _changed(dag_id)
+    certain = confirmed is None
     after: OldRun | None = None
     gone = 0
     while True:
         with deployment.change("dags.delete") as change:
             (dag,) = find_dags(conn, [dag_id], lock=True)
             _require_deletable(conn, dag, begin_anew=begin_anew)
-            if planned is None:
-                planned = _look(deployment, dag, begin_anew=begin_anew)
-                _require_as_confirmed(planned, confirmed)
+            if not certain and not _is_as_seen(conn, dag, seen):
+                raise _changed(dag_id)
+            certain = True
             batch = _delete_oldest(conn, dag_id, after)
             # What came in behind this look is seen by the next one, which begins with the oldest.
             last = after is None and batch.whole
             if last:
                 _end(conn, dag, begin_anew=begin_anew)
-            _log(change, planned, batch, last=last)
+            if batch.runs or last:
+                _log(change, seen.deletion, batch, last=last)
         gone += len(batch.runs)
         advance(gone)
         if last:
-            return planned
+            return seen.deletion
         after = None if batch.whole else batch.runs[-1]
+
+
+class _Seen(NamedTuple):
+    """What would be deleted, and by what it is cheaply seen that this has changed."""
+
+    deletion: Deletion
+    version: int
+    since: datetime
+    ended: Ended
+    """The runs that have ended since then."""
 
 
 class _Batch(NamedTuple):
@@ -153,7 +167,18 @@ def _require_to_begin_anew(dag: StoredDag) -> None:
         )
 
 
-def _look(deployment: Deployment, dag: StoredDag, *, begin_anew: bool) -> Deletion:
+def _look(deployment: Deployment, dag_id: str, *, begin_anew: bool) -> _Seen:
+    conn = deployment.conn
+    with deployment.snapshot():
+        dag = find_dag(conn, dag_id)
+        _require_deletable(conn, dag, begin_anew=begin_anew)
+        deletion = _count(deployment, dag, begin_anew=begin_anew)
+        since = clock.now(conn) - _LONGEST_ENDING
+        return _Seen(deletion, dag.version, since, deleting.ended(conn, dag_id, since))
+
+
+def _count(deployment: Deployment, dag: StoredDag, *, begin_anew: bool) -> Deletion:
+    """All that is kept of a DAG: this reads its whole history."""
     conn, zone = deployment.conn, load_zone(dag.timezone)
     kept = deleting.kept(conn, dag.dag_id)
     shown = dags.one(conn, dag.dag_id)
@@ -171,12 +196,17 @@ def _look(deployment: Deployment, dag: StoredDag, *, begin_anew: bool) -> Deleti
     )
 
 
-def _require_as_confirmed(planned: Deletion, confirmed: Deletion | None) -> None:
-    if confirmed is not None and planned != confirmed:
-        raise Conflict(
-            f"DAG {planned.dag_id!r} is not as it was shown any more",
-            "look again; with --yes it is deleted as it is at that moment",
-        )
+def _is_as_seen(conn: Conn, dag: StoredDag, seen: _Seen) -> bool:
+    """Whether no run has ended since, none of them again, and there is no other version."""
+    ended = deleting.ended(conn, dag.dag_id, seen.since)
+    return (dag.version, ended) == (seen.version, seen.ended)
+
+
+def _changed(dag_id: str) -> Conflict:
+    return Conflict(
+        f"DAG {dag_id!r} is not as it was shown any more",
+        "look again; with --yes it is deleted as it is at that moment",
+    )
 
 
 def _delete_oldest(conn: Conn, dag_id: str, after: OldRun | None) -> _Batch:

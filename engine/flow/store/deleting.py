@@ -25,6 +25,13 @@ class Kept(NamedTuple):
     backfills: int
 
 
+class Ended(NamedTuple):
+    """How many runs of a DAG have ended since some moment, and when the last of them did."""
+
+    runs: int
+    last: datetime | None
+
+
 class OldRun(NamedTuple):
     """A run, and where it stands among those of its DAG."""
 
@@ -51,6 +58,11 @@ _VERSIONS = "select count(*) from dag_version where dag_id = %(dag_id)s"
 # A few hundred backfills at most.
 _BACKFILLS = "select count(*) from backfill where dag_id = %(dag_id)s"
 
+# Index run_ended.
+_ENDED = """
+select count(*), max(ended_at) from run
+where dag_id = %(dag_id)s and state in ('success', 'failed') and ended_at >= %(since)s
+"""
 # Index run_unfinished.
 _UNFINISHED = """
 select count(*) from run where dag_id = %(dag_id)s and state in ('queued', 'running')
@@ -106,6 +118,13 @@ def kept(conn: Conn, dag_id: str) -> Kept:
         versions=number(conn, _VERSIONS, asked),
         backfills=number(conn, _BACKFILLS, asked),
     )
+
+
+def ended(conn: Conn, dag_id: str, since: datetime) -> Ended:
+    """The runs of a DAG that have ended since a moment."""
+    row = conn.execute(_ENDED, {"dag_id": dag_id, "since": since}).fetchone()
+    assert row is not None  # an aggregate always has one
+    return Ended._make(row)
 
 
 def unfinished(conn: Conn, dag_id: str) -> int:
