@@ -42,6 +42,11 @@ def delete_named(
             operations.delete(deployment, name)
 
 
+def becomes(*, dry_run: bool) -> str:
+    """What becomes of what is listed."""
+    return "would be deleted" if dry_run else "deleted"
+
+
 def report_deleted(printer: Output, name: str, row: Mapping[str, Any], *, dry_run: bool) -> None:
     """Print that it is deleted, or would be; `row` is what it was."""
     done = "would be deleted" if dry_run else "is deleted"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flow.wording.run_changes import CancelWords, DeleteWords, MarkWords, PauseWords
+from flow_cli.deleting import becomes
 from flow_cli.output import Output
 from flow_cli.records import plain
 
@@ -33,8 +34,8 @@ class DeletePage(DeleteWords):
             "runs": plain(done.runs),
             "come_again": done.come_again,
         }
-        becomes = "would be deleted" if dry_run else "deleted"
-        printer.lines([f"{line}; {becomes}" for line in self.describe(done)], document)
+        fate = becomes(dry_run=dry_run)
+        printer.lines([f"{line}; {fate}" for line in self.describe(done)], document)
         tell(printer, self.notes(done, dry_run=dry_run))
 
 

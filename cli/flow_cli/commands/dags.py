@@ -315,6 +315,7 @@ def delete(
     from flow.ops import dag_deletion
     from flow.wording.dags import describe_deletion
     from flow_cli.confirm import confirm
+    from flow_cli.deleting import becomes
 
     printer = Output(output)
     with opened(context) as deployment:
@@ -332,7 +333,9 @@ def delete(
                     begin_anew=begin_anew,
                     advance=advance,
                 )
-    printer.lines(describe_deletion(planned), {"dry_run": dry_run, **row_of(planned)})
+    first, *rest = describe_deletion(planned)
+    lines = [f"{first}; {becomes(dry_run=dry_run)}", *rest]
+    printer.lines(lines, {"dry_run": dry_run, **row_of(planned)})
     printer.message(f"its logs stay: {planned.logs}")
-    if begin_anew:
+    if begin_anew and not dry_run:
         printer.message(f"its schedule begins anew with: flow dags unpause {dag}")

@@ -7,10 +7,8 @@ import json
 from flow.store import dags
 from flow.store.connect import transaction
 
-SHOWN = (
-    "sales: 3 runs (1 failed, 2 success), 1 version, 0 backfills\n"
-    "  intervals from 2026-07-07T00:00:00+00:00 to 2026-07-09T00:00:00+00:00\n"
-)
+KEPT = "sales: 3 runs (1 failed, 2 success), 1 version, 0 backfills"
+INTERVALS = "\n  intervals from 2026-07-07T00:00:00+00:00 to 2026-07-09T00:00:00+00:00\n"
 
 
 def test_a_dag_that_is_gone_is_deleted(sales, flow):
@@ -24,13 +22,14 @@ def test_a_dag_that_is_gone_is_deleted(sales, flow):
     assert flow("dags", "list", "--gone").out.splitlines()[1].startswith("sales")
     asked = flow(*delete)
     assert (asked.code, asked.out) == (2, "")
-    assert asked.err.startswith(SHOWN + "this needs an answer")
+    assert asked.err.startswith(f"{KEPT}{INTERVALS}this needs an answer")
     logs = f"its logs stay: {sales.home}/logs/dag_id=sales\n"
     looked = flow(*delete, "--dry-run")
-    assert (looked.code, looked.out, looked.err) == (0, SHOWN, logs)
+    would = f"{KEPT}; would be deleted{INTERVALS}"
+    assert (looked.code, looked.out, looked.err) == (0, would, logs)
     assert sales.value("select count(*) from run") == 3
     done = flow(*delete, "--yes")
-    assert (done.code, done.out, done.err) == (0, SHOWN, logs)
+    assert (done.code, done.out, done.err) == (0, f"{KEPT}; deleted{INTERVALS}", logs)
     assert sales.rows("select from dag") == []
     assert flow(*delete, "--yes").code == 3
     (entry,) = json.loads(flow("audit", "--dag", "sales", "-o", "json", "--limit", "1").out)
@@ -47,6 +46,8 @@ def test_a_dag_that_is_there_begins_anew(sales, flow):
     assert (refused.code, refused.out) == (4, "")
     assert json.loads(refused.err)["error"]["hint"] == "pause it first: flow dags pause sales"
     assert flow("dags", "pause", "sales").code == 0
+    looked = flow(*begin_anew, "--dry-run")
+    assert (looked.code, "begins anew" in looked.err) == (0, False)
     done = flow(*begin_anew)
     assert json.loads(done.out) == {
         "dry_run": False,
