@@ -9,8 +9,11 @@ import pytest
 from driving import assert_looks_as_before_at_each_size, drive, until, until_shown
 from snapshots import lines_of
 
+from flow.errors import DatabaseError
 from flow.logs import LogFiles
-from flow.ops import clearing, running
+from flow.ops import clearing, rendering, running
+from flow.ops.deployment import Deployment
+from flow.ops.rendering import Rendering
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
@@ -136,6 +139,30 @@ def test_other_tries_are_a_key_away(failed: World, make_app, tmp_path: Path) -> 
         assert pilot.app.screen.command.endswith("--try 1")
         await pilot.press("right")
         await until_shown(pilot, "the second one")
+
+    drive(make_app(of("load")), story)
+
+
+def test_fields_are_rendered_again_when_the_database_was_away(
+    failed: World, make_app, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def render(deployment: Deployment, dag_id: str, task: str, run: str) -> Rendering:
+        asked.append(task)
+        if len(asked) == 1:
+            raise DatabaseError("the database went away", "try again")
+        return Rendering(dag_id, run, task, [], {"command": "echo rendered at last"})
+
+    monkeypatch.setattr(rendering, "render", render)
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "ERROR: no such file")
+        pilot.app.screen.panes.show("rendered")
+        await until_shown(pilot, "echo rendered at last")
+        pilot.app.screen.refresh_data()
+        await pilot.pause()
+        assert asked == ["load"] * 2  # what was read stays
 
     drive(make_app(of("load")), story)
 

@@ -59,6 +59,11 @@ class PanedView(View):
                 self.page(name).show(of_error(error))
             self._still = name
 
+    def unread(self, name: str) -> None:
+        """What was to be read of a still pane in the background did not come: read it again."""
+        if self._still == name:
+            self._still = ""
+
     @on(Panes.Shown)
     def pane_shown(self) -> None:
         """Read what only this pane shows."""

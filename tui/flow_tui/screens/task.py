@@ -12,7 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from flow.errors import FlowError
+from flow.errors import DatabaseError, FlowError
 from flow.ops import events, rendering, tasks, why, xcoms
 from flow.ops.deployment import Deployment
 from flow.ops.tasks import TriesOfTask
@@ -157,6 +157,10 @@ class TaskScreen(PanedView):
             found = await self.flow.session.read_slowly(
                 lambda at: rendering.render(at, dag_id, reference, run_id)
             )
+        except DatabaseError as error:
+            self.unread("rendered")
+            self.failed(error)
+            return
         except FlowError as error:
             page.show(of_error(error))
             return
