@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
 from flow.ops import grid_window
 from flow.ops.deployment import Deployment
@@ -21,6 +21,10 @@ class GridTask(NamedTuple):
     states: list[TaskState | None]
     old: bool = False
     """The DAG's latest version does not have it any more."""
+
+
+_Branch: TypeAlias = "list[GridTask | _Branch]"
+"""The lines of a group, and of the groups inside of it, in their order."""
 
 
 class Grid(NamedTuple):
@@ -51,22 +55,34 @@ def show(deployment: Deployment, dag_id: str, limit: int) -> Grid:
         for row in window.rows[column.graph]:
             if row.task_id not in known:
                 known.add(row.task_id)
-                _place(lines, line(row, old=True))
-    lines = [one for one in lines if not one.old or any(one.states)]
-    return Grid(dag_id, window.timezone, [column.run for column in window.columns], lines)
+                lines.append(line(row, old=True))
+    seen = [one for one in lines if not one.old or any(one.states)]
+    return Grid(dag_id, window.timezone, [column.run for column in window.columns], _grouped(seen))
 
 
 def _states(column: Column, rows: Rows) -> dict[str, TaskState | None]:
     return {row.task_id: state_of(code) for row, code in zip(rows, column.states, strict=True)}
 
 
-def _place(lines: list[GridTask], one: GridTask) -> None:
-    """Put a line behind all others of its innermost group that is there."""
-    shared = [_shared(line.groups, one.groups) for line in lines]
-    most = max(shared, default=0)
-    lines.insert(len(shared) - shared[::-1].index(most) if most else len(lines), one)
+def _grouped(lines: Iterable[GridTask]) -> list[GridTask]:
+    """The lines, each behind all before it of its innermost group that has any."""
+    top: _Branch = []
+    branches: dict[tuple[str, ...], _Branch] = {(): top}
+    for one in lines:
+        branch = top
+        for depth in range(1, len(one.groups) + 1):
+            path = tuple(one.groups[:depth])
+            if path not in branches:
+                branches[path] = []
+                branch.append(branches[path])
+            branch = branches[path]
+        branch.append(one)
+    return list(_flat(top))
 
 
-def _shared(groups: list[str], others: list[str]) -> int:
-    """How many outermost groups are the same."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(groups, others, strict=False))))
+def _flat(branch: _Branch) -> Iterator[GridTask]:
+    for one in branch:
+        if isinstance(one, GridTask):
+            yield one
+        else:
+            yield from _flat(one)
