@@ -67,7 +67,8 @@ def with_place(error: BaseException, file: str, root: str) -> str:
     named = f"{place[0]}:{place[1]}"
     if place[0] == file:  # a line is told beside the error; Flow's own begin with it
         return said.replace(f": {named}: ", ": ", 1)
-    return said if named in said else f"{said} ({named})"
+    told = re.search(rf"{re.escape(named)}(?!\d)", said)  # line 1 is not told with line 12
+    return said if told else f"{said} ({named})"
 
 
 def user_traceback(error: BaseException) -> str:

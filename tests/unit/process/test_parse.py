@@ -168,6 +168,13 @@ def test_a_file_that_cannot_be_opened_is_told_without_flows_own_lines(root: Path
     assert parsed.traceback == f"IsADirectoryError: [Errno 21] Is a directory: '{root / 'inner'}'"
 
 
+def test_a_line_is_not_told_with_one_whose_number_begins_like_it(root: Path) -> None:
+    helper = root / "helper.py"
+    helper.write_text(f"raise ValueError({f'{helper}:12 is odd'!r})\n")
+    parsed, _ = parse(root, TWO)
+    assert parsed.error == f"ValueError: {helper}:12 is odd ({helper}:1)"
+
+
 def test_an_error_in_a_helper_names_the_users_lines(root: Path) -> None:
     (root / "helper.py").write_text("\n1 / 0\n")
     parsed, _ = parse(root, TWO)
