@@ -73,13 +73,14 @@ def run(
             )
         if not wait:
             _print(printer, made)
-            printer.message(f"see how it is doing: flow runs show {made.dag_id} {made.run_id}")
-            return
         if not status.has_scheduler(deployment):
             printer.warning(
                 "no scheduler is alive: the run stays queued until one is started, with `flow up` "
                 "or `flow schedule`"
             )
+        if not wait:
+            printer.message(f"see how it is doing: flow runs show {made.dag_id} {made.run_id}")
+            return
         detaching.goes_on(
             f"the run goes on; see it with: flow runs show {made.dag_id} {made.run_id}"
         )

@@ -191,7 +191,17 @@ def test_a_mark_asks_and_refuses_without_a_terminal(sales, flow):
     assert (again.code, again.out, again.err) == (0, "", "already so: load.ch, report\n")
 
 
+WITHOUT_SCHEDULER = (
+    "Warning: no scheduler is alive: the run stays queued until one is started, with `flow up`"
+    " or `flow schedule`\n"
+)
+
+
 def test_a_run_prints_its_id_and_only_that(sales, flow):
+    alone = flow("run", "sales", "--run-id", "alone")
+    assert (alone.code, alone.out) == (0, "alone\n")
+    assert alone.err == f"{WITHOUT_SCHEDULER}see how it is doing: flow runs show sales alone\n"
+    start_scheduler(sales)
     started = flow("run", "sales", "--run-id", "mine", "--conf", '{"a": 1}')
     assert (started.code, started.out) == (0, "mine\n")
     assert started.err == "see how it is doing: flow runs show sales mine\n"
@@ -237,10 +247,7 @@ def test_waiting_without_a_scheduler_is_warned_of_and_goes_on(sales, environment
         warning = process.stderr.readline()
         sales.finish()
         out, err = process.communicate()
-    assert warning == (
-        "Warning: no scheduler is alive: the run stays queued until one is started, with `flow up`"
-        " or `flow schedule`\n"
-    )
+    assert warning == WITHOUT_SCHEDULER
     assert (process.returncode, out, err) == (0, "it\n", "sales it: success\n")
 
 
