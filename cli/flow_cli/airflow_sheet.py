@@ -27,7 +27,7 @@ _ARGUMENTS: Final[tuple[tuple[str, frozenset[str], Vocabulary], ...]] = (
     ("Arguments of task groups", Signature(TaskGroup.__init__).names, vocabulary.GROUP),
 )
 
-_METHODS: Final = {
+REFUSED_METHODS: Final = {
     "function.expand": vocabulary.MAPPED_TASK,
     "function.expand_kwargs": vocabulary.MAPPED_TASK,
     "function.partial": vocabulary.MAPPED_TASK,
@@ -60,7 +60,7 @@ def _sections() -> Iterator[str]:
     yield f"Decorators: {_names(decorators)}.\n"
     yield "What Flow does not have, and what to do instead:\n"
     yield from _instead({f"@task.{name}": said for name, said in LATER.items()})
-    yield from _instead(_METHODS)
+    yield from _instead(REFUSED_METHODS)
     yield from _instead(absent.NAMES)
     yield ""
     yield "## Modules\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -10,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from flow_cli import generate, key_sheet, roff
+from flow import DAG, TaskGroup, task, task_group
+from flow.authoring.xcom_arg import XComArg
+from flow.errors import UnsupportedArgument
+from flow.operators.empty import EmptyOperator
+from flow_cli import airflow_sheet, generate, key_sheet, roff
 from flow_tui.actions import ACTIONS
 from flow_tui.movements import MOVEMENTS
 
@@ -28,6 +33,28 @@ def test_every_key_of_the_terminal_ui_stands_on_its_page():
     lines = key_sheet.with_keys(key_sheet.MARK).splitlines()
     for one in (*ACTIONS, *MOVEMENTS):
         assert any(f"| {one.id} | {one.help}" in line for line in lines), one.id
+
+
+def test_every_method_that_is_there_to_be_refused_stands_on_the_page_of_airflow():
+    operator = EmptyOperator(task_id="t")
+    refused = {}
+    for noun, one in (
+        ("function", task(print)),
+        ("group", task_group(print)),
+        ("group", TaskGroup("g", dag=DAG("d"))),
+        ("operator", operator),
+        ("result", XComArg(operator)),
+    ):
+        for name in dir(one):
+            method = inspect.getattr_static(one, name)
+            code = getattr(getattr(method, "__func__", method), "__code__", None)
+            if name.startswith("_") or code is None or "not_yet" not in code.co_names:
+                continue
+            with pytest.raises(UnsupportedArgument, match="is not supported yet") as caught:
+                getattr(one, name)(*[None] * (code.co_argcount - 1))
+            owner = noun.title() if isinstance(method, classmethod) else noun
+            refused[f"{owner}.{name}"] = caught.value.hint
+    assert refused == airflow_sheet.REFUSED_METHODS
 
 
 def test_check_names_what_is_stale(tmp_path):
