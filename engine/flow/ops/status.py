@@ -68,8 +68,7 @@ def show(deployment: Deployment) -> Status:
     """What a deployment does, and what is wrong with it."""
     conn = deployment.conn
     with deployment.snapshot():
-        found = read(conn, read_processes(deployment))
-        return found._replace(warnings=[*found.warnings, *_broken(dags.broken_files(conn))])
+        return read(conn, read_processes(deployment), dags.broken_files(conn))
 
 
 def processes(deployment: Deployment) -> list[ProcessStatus]:
@@ -92,10 +91,11 @@ def read_processes(deployment: Deployment) -> list[ProcessStatus]:
     ]
 
 
-def read(conn: Conn, processes: Sequence[ProcessStatus]) -> Status:
+def read(conn: Conn, processes: Sequence[ProcessStatus], broken_files: int = 0) -> Status:
     """How a deployment of these processes stands, in the snapshot of the caller.
 
-    Without a word of DAG files that cannot be imported: who else looks has them by themselves.
+    `broken_files`: so many DAG files cannot be imported, which is warned of; 0 from a caller that
+    shows these files itself.
     """
     roles = [_role(one) for one in processes]
     wakeups = status.wakeups(conn)
@@ -115,6 +115,7 @@ def read(conn: Conn, processes: Sequence[ProcessStatus]) -> Status:
         [
             *_warnings(found.oldest_snapshot_s, database, status.given_up(conn)),
             *_closed(roomless),
+            *_broken(broken_files),
         ],
     )
 
