@@ -62,9 +62,9 @@ def find_targets(
     found: Sequence[FoundRun],
     graphs: Mapping[str, Graph],
     wish: Wish,
-    code: str,
+    default_code: str,
 ) -> dict[Pinned, Target]:
-    """By what runs are pinned to: what they are to have. `code` is what `dags.code` says.
+    """By what runs are pinned to: what they are to have. `default_code` is what `dags.code` says.
 
     Of several DAGs and versions, those are left out in which nothing is selected. Raises `NotFound`
     when that is so in all of them.
@@ -79,7 +79,7 @@ def find_targets(
         try:
             selected = _select(after, wish)
         except NotFound as error:
-            missing.append(_pointing_back(error, dag, version, graph, wish, code))
+            missing.append(_pointing_back(error, dag, version, graph, wish, default_code))
         else:
             changed = {} if number == version else _changes(graph, after)
             targets[dag_id, version] = Target(number, after, selected, changed)
@@ -88,12 +88,13 @@ def find_targets(
     return targets
 
 
-def keeps_code(graph: Graph, code: str) -> bool:
-    """Whether the tries of runs with this graph use the code of it; `code` where it says nothing.
+def keeps_code(graph: Graph, default_code: str) -> bool:
+    """Whether the tries of runs with this graph use the code of it.
 
-    Else they use the file as it is, and what is not in it any more cannot run.
+    Else they use the file as it is, and what is not in it any more cannot run. A DAG that says
+    neither does as `default_code` says.
     """
-    return (graph.spec.code or code) == "pinned"
+    return (graph.spec.code or default_code) == "pinned"
 
 
 def touched(
@@ -143,7 +144,7 @@ def _select(graph: Graph, wish: Wish) -> Selected:
 
 
 def _pointing_back(
-    error: NotFound, dag: StoredDag, version: int, own: Graph, wish: Wish, code: str
+    error: NotFound, dag: StoredDag, version: int, own: Graph, wish: Wish, default_code: str
 ) -> NotFound:
     """The same, saying it where only the latest version lacks what is selected."""
     if wish.version == "run":
@@ -156,7 +157,7 @@ def _pointing_back(
     return NotFound(
         f"{error.message} in its latest version, {dag.version}",
         f"{has}: --version run clears it there"
-        if keeps_code(own, code)
+        if keeps_code(own, default_code)
         else f"{has}, but its code is gone from the file: it stays as it ended",
     )
 

@@ -65,12 +65,12 @@ class Clearing(NamedTuple):
 class _Scope(NamedTuple):
     """The DAGs that a wish is about, by id, and its condition in the time zone of each.
 
-    `code` is what `dags.code` says.
+    `default_code` is what `dags.code` says.
     """
 
     dags: dict[str, StoredDag]
     conditions: dict[str, TaskCondition]
-    code: str
+    default_code: str
 
     def fits_run(self, one: FoundRun) -> bool:
         """Whether tasks of a run may fit: of one that somebody has agreed to, still."""
@@ -168,7 +168,7 @@ def _look(
     _require_rows(fitting)
     latest = {scope.dags[one.run.dag_id].spec_hash for one in fitting}
     graphs = load_graphs(conn, latest | {one.spec_hash for one in fitting})
-    targets = find_targets(scope.dags, fitting, graphs, wish, scope.code)
+    targets = find_targets(scope.dags, fitting, graphs, wish, scope.default_code)
     fitting = [one for one in fitting if pinned(one) in targets]
     run_keys = [one.run_key for one in fitting]
     if lock:
@@ -188,7 +188,7 @@ def _look(
             missing = (row for row in here if row.task_id not in target.graph.tasks)
             vanished = [row.task_id for row in missing if fits(row)]
             look.vanished.extend(vanished)
-            if not keeps_code(graphs[one.spec_hash], scope.code):
+            if not keeps_code(graphs[one.spec_hash], scope.default_code):
                 look.codeless.extend(vanished)
     return look
 
