@@ -18,11 +18,14 @@ def any_in(states: frozenset[str], otherwise: str) -> Reason:
     return reason
 
 
-def flag(flag: str, otherwise: str, *, present: bool) -> Reason:
-    """Disabled where a flag holds for all of them, or for none."""
+def flag(name: str, otherwise: str, *, present: bool) -> Reason:
+    """Disabled where no thing has the flag as it has to be: there, or absent.
+
+    A thing whose flags are not known may have it.
+    """
 
     def reason(targets: Sequence[Target]) -> str | None:
-        fits = any(target.flags is None or (flag in target.flags) is present for target in targets)
+        fits = any(target.flags is None or (name in target.flags) is present for target in targets)
         return None if fits else otherwise
 
     return reason

@@ -26,8 +26,8 @@ class Target(NamedTuple):
     """One thing. `words` are the arguments that name it, outermost first.
 
     A DAG has one word, a run two, a task three; a backfill has its number, a pool its name, a DAG
-    file its path. `state` is its state, None where the screen does not know it; `flags` are
-    others that hold ("paused", "held"), None where the screen knows of none.
+    file its path. `state` is its state; `flags` are what else holds for it ("paused", "held").
+    Of both, None means that the screen does not know, and then no action is disabled for it.
     """
 
     kind: Kind
