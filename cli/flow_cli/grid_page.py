@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from flow.wording.bars import bars
 from flow.wording.cells import printable, width_of
-from flow.wording.grid import COLUMN, TYPE_MARKS, headings, longest, seconds, types, versions
+from flow.wording.grid import COLUMN, GONE, TYPE_MARKS, headings, longest, seconds, types, versions
 from flow.wording.groups import INDENT, entered
 from flow.wording.layout import padded, shortened
 from flow.wording.looks import LOOKS, Look
@@ -21,7 +21,7 @@ from flow_cli.drawing import Line, Piece, Sheet, flowing, legend
 from flow_cli.records import plain
 
 if TYPE_CHECKING:
-    from flow.ops.grid import Grid
+    from flow.ops.grid import Grid, GridTask
     from flow.store.read.grid import GridRun
 
 ABSENT: Final = Look(" ", " ", "")
@@ -54,14 +54,16 @@ def rows(grid: Grid, shown: int, sheet: Sheet, *, whole: bool = False) -> list[L
     drawn.append([Piece(padded("run", width), "bold"), *_cells([run.state for run in runs], sheet)])
     inside: list[str] = []
     for task in grid.tasks:
+        states = task.states[len(grid.runs) - shown :]
+        if task.old and not any(states):
+            continue
         for depth, group in entered(inside, task.groups):
             name = f"{INDENT * depth}{printable(group)}/"
             drawn.append([Piece(_fitted(name, width, sheet), "bold")])
         inside = task.groups
-        name = INDENT * len(task.groups) + printable(task.task_id)
-        states = task.states[len(grid.runs) - shown :]
         cells = _cells([state.value if state else None for state in states], sheet)
-        drawn.append([Piece(padded(_fitted(name, width, sheet), width)), *cells])
+        name = padded(_fitted(_name(task), width, sheet), width)
+        drawn.append([Piece(name, "dim" if task.old else ""), *cells])
     return drawn
 
 
@@ -82,11 +84,15 @@ def fitting(grid: Grid, sheet: Sheet) -> int:
 
 def names_width(grid: Grid, sheet: Sheet) -> int:
     """The width of what stands left of the runs; on a terminal it leaves room for them."""
-    names = [INDENT * len(task.groups) + printable(task.task_id) for task in grid.tasks]
+    names = map(_name, grid.tasks)
     widest = max(map(width_of, ["version", longest(grid.runs), *names]))
     if sheet.width is None:
         return widest
     return min(widest, max(_SHORTEST_NAME, sheet.width // _SHARE_OF_NAMES))
+
+
+def _name(task: GridTask) -> str:
+    return INDENT * len(task.groups) + printable(task.task_id) + (GONE if task.old else "")
 
 
 def json_of(grid: Grid) -> dict[str, Any]:

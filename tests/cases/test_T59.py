@@ -184,6 +184,10 @@ def deployment(empty: Deployment, started: Ended) -> Deployment:
     assert empty.run_to_end(DAG, "--run-id", RUN)["state"] == "success"
     days = ("--from", "2026-01-01", "--to", "2026-01-03")
     assert empty.ask("backfill", FILLED, *days, "--yes")["id"] == 1
+    wait_until(
+        lambda: any("nowhere" in one for one in empty.ask("status", codes=(0, 1))["problems"]),
+        "the tasks that wait for ever",
+    )
     return empty
 
 

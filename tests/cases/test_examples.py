@@ -247,7 +247,7 @@ REPAIRS: Final = (
 SETTINGS: Final = (
     "flow pools delete warehouse",
     "flow pools set default_pool -- -1",
-    "flow vars set token --from-file token.txt",
+    "flow vars set token @token.txt",
     "flow vars export variables.json",
     "flow vars delete region",
     "flow conns export connections.json",
@@ -274,7 +274,11 @@ ANSWERS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "flow tui sales latest load": (("bad data", "q"),),
     "flow tui --read-only": (("Home", "q"),),
 }
-CODES: Final = {"flow events sales latest -f": 130}
+CODES: Final = {
+    "flow events sales latest -f": 130,
+    "flow status": 1,  # tasks of DAG stuck wait for a pool that does not exist
+    "flow status -o json": 1,
+}
 """All others exit with 0."""
 AT_A_TIME: Final = 3
 
@@ -442,6 +446,13 @@ def test_what_changes_nothing(story: Story) -> None:
         "flow pools set warehouse 4",
         "flow vars set region eu-west",
         "flow conns add warehouse --uri @warehouse.uri",
+    )
+    wait_until(
+        lambda: any(
+            "pool nowhere" in problem
+            for problem in story.deployment.ask("status", codes=(0, 1))["problems"]
+        ),
+        "the tasks that wait in vain",
     )
     story.play_together(READS)
     story.play("flow db shell", "flow events sales latest -f")

@@ -12,7 +12,7 @@ from flow.states import TaskState
 from flow.store.read.grid import GridRun
 from flow.wording.looks import LOOKS
 from flow_cli.drawing import Sheet, plain_text
-from flow_cli.grid_page import draw, fitting
+from flow_cli.grid_page import draw, fitting, json_of
 
 PIPE = Sheet(None, symbols=True)
 S, F, U, N = TaskState.SUCCESS, TaskState.FAILED, TaskState.UPSTREAM_FAILED, TaskState.RUNNING
@@ -122,3 +122,13 @@ def test_what_is_all_the_same_is_not_said():
     assert "version" not in shown
     nothing = Grid("shop", "UTC", [], [GridTask("extract", [], [])])
     assert text(nothing, PIPE) == "run\nextract\n"
+
+
+def test_a_task_that_only_older_versions_have_is_marked_and_is_left_out_where_no_run_has_it():
+    old = GridTask("load.old", ["load"], [S, None, None, None], old=True)
+    grid = GRID._replace(tasks=[*GRID.tasks[:3], old])
+    assert text(grid, PIPE).splitlines()[-4] == "  load.old (old)  ✓"
+    narrow = Sheet(27, symbols=True)
+    assert fitting(grid, narrow) == 3
+    assert "load.old" not in text(grid, narrow)
+    assert json_of(grid)["tasks"][-1]["old"] is True

@@ -475,18 +475,24 @@ class TestVersions:
         world.finish({"load": TaskState.FAILED})
         self.renew(world)
         done = clear(world, states={TaskState.FAILED})
-        assert (done.runs, done.vanished) == ([], ["load"])
+        assert (done.runs, done.vanished, done.codeless) == ([], ["load"], ["load"])
         assert world.value("select state from run") == "failed"
         done = clear(world, states={TaskState.FAILED}, version="run")
         assert (changes(done), done.vanished) == ([{"load": ("failed", "none")}], [])
 
-    def test_a_task_that_only_the_old_version_has(self, world: World) -> None:
-        start(world)
+    @pytest.mark.parametrize("code", ["latest", "pinned", None])
+    def test_a_task_that_only_the_old_version_has(self, world: World, code: str | None) -> None:
+        start(world, code=code)
         world.finish()
         self.renew(world)
         with pytest.raises(NotFound, match="in its latest version, 2") as caught:
             clear(world, tasks="load")
-        assert "--version run" in caught.value.hint
+        does = "version 1, which the run has, does"
+        assert caught.value.hint == (
+            f"{does}: --version run clears it there"
+            if code == "pinned"
+            else f"{does}, but its code is gone from the file: it stays as it ended"
+        )
         assert set(changes(clear(world, tasks="load", version="run"))[0]) == {"load"}
 
     def test_a_ready_task_waits_where_the_new_version_says(self, world: World) -> None:

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
+from flow.decide import Ending
 from flow.errors import Conflict, NotFound
 from flow.graph import TaskSpec
 from flow.ops import cancelling, clearing, deleting, running
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
-from flow.states import RunState, TaskState
-from flow.store import invariants, stopping
+from flow.states import RunState, TaskState, TryState
+from flow.store import invariants, stopping, tries
 from flow.store.connect import transaction
 from flow.store.notify import STOP, Listener
+from flow.store.tries import Report
 from operations_world import World
 from waiting import wait_until
 
@@ -79,6 +81,17 @@ class TestCancel:
         assert run.skipped == ["load", "report"]
         assert world.states(run_id)["extract"] == "success"
         assert sound(world)
+
+    def test_what_waits_for_its_retry_ended_when_its_last_try_did(self, world: World) -> None:
+        start(world)
+        ending = Ending(TaskState.UP_FOR_RETRY, TryState.FAILED, delay=60.0)
+        with transaction(world.conn, "test"):
+            tries.report(world.conn, [Report(world.claim()["extract"].key, ending)])
+        cancelling.cancel(world.deployment, "sales", LATEST)
+        assert world.rows(
+            "select t.state, t.ended_at = y.ended_at from task t join try y using (run_key)"
+            " where t.task_id = 'extract'"
+        ) == [("skipped", True)]
 
     def test_a_queued_run_makes_room_for_none_and_a_running_one_for_the_next(
         self, world: World

@@ -9,11 +9,22 @@ from itertools import islice
 import pytest
 
 from flow.errors import NotFound
-from flow.ops import audit, cancelling, clearing, events, paging, pausing, pools, running
+from flow.ops import (
+    audit,
+    cancelling,
+    clearing,
+    events,
+    marks,
+    paging,
+    pausing,
+    pools,
+    run_marks,
+    running,
+)
 from flow.ops.events import Asked
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
-from flow.states import TaskState
+from flow.states import RunState, TaskState
 from flow.store import connect
 from operations_world import World
 
@@ -97,6 +108,37 @@ class TestEvents:
         told = events.recent(world.deployment, Asked("sales", "it"))
         ended = [one.task_id for one in told if one.kind == "try_ended"]
         assert ended == ["extract", "load"]
+
+    @pytest.mark.parametrize("by", ["task", "run"])
+    def test_a_run_that_was_marked_later_ended_as_it_did(self, world: World, by: str) -> None:
+        start(world)
+        world.finish({"report": TaskState.FAILED})
+        for state in (TaskState.SUCCESS, TaskState.FAILED):
+            if by == "task":
+                marks.mark(world.deployment, "sales", Which("it"), "report", state)
+            else:
+                verdict = RunState(state.value)
+                run_marks.mark(world.deployment, "sales", Which("it"), verdict)
+        start(world, run_id="it2")  # its marks are its own
+        run_marks.mark(world.deployment, "sales", Which("it2"), RunState.SUCCESS)
+        for asked in (Asked("sales"), Asked()):
+            told = events.recent(world.deployment, asked)
+            of_runs = [
+                (one.run_id, one.kind, one.state, one.detail)
+                for one in told
+                if one.kind == "run_ended" or one.kind.endswith(".mark")
+            ]
+            detail = {"task": ("run: success", "run: failed"), "run": ("sales/it", "sales/it")}[by]
+            assert of_runs == [
+                ("it", "run_ended", "failed", None),
+                ("it", f"{by}s.mark", "success", detail[0]),
+                ("it", f"{by}s.mark", "failed", detail[1]),
+                *of_runs[3:],
+            ]
+            assert sorted(of_runs[3:]) == [
+                ("it2", "run_ended", "success", f"marked by {ME}"),
+                ("it2", "runs.mark", "success", "sales/it2"),
+            ]
 
     def test_of_one_moment_the_cause_comes_first(self, world: World) -> None:
         start(world)

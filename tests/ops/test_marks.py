@@ -7,14 +7,17 @@ import pwd
 
 import pytest
 
+from flow.decide import Ending
 from flow.errors import Conflict, NotFound
 from flow.graph import TaskSpec
 from flow.ops import marks, running
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
-from flow.states import TaskState
-from flow.store import invariants
+from flow.states import TaskState, TryState
+from flow.store import invariants, tries
+from flow.store.connect import transaction
 from flow.store.notify import STOP, Listener
+from flow.store.tries import Claimed, Report
 from operations_world import World
 from waiting import wait_until
 
@@ -26,6 +29,21 @@ def start(world: World, **fields: object) -> str:
     run_id = running.run(world.deployment, Wish("sales")).found.run.run_id
     world.schedule()
     return run_id
+
+
+def fail(world: World, claimed: Claimed) -> None:
+    """Let a try fail, which is followed by another one in a minute."""
+    ending = Ending(TaskState.UP_FOR_RETRY, TryState.FAILED, delay=60.0)
+    with transaction(world.conn, "test"):
+        tries.report(world.conn, [Report(claimed.key, ending)])
+    world.schedule()
+
+
+def ended(world: World) -> list[tuple[str, bool]]:
+    """States of tasks, and whether a task ended just when its try did."""
+    return world.rows(
+        "select t.state, t.ended_at = y.ended_at from task t join try y using (run_key, task_id)"
+    )
 
 
 def test_a_running_task_is_taken_from_its_worker(world: World) -> None:
@@ -86,6 +104,29 @@ def test_a_finished_run_is_judged_anew(world: World) -> None:
     assert world.states(run_id)["report"] == "success"
     assert world.value("select count(*) from task_hot") == 0
     assert invariants.breaches(world.conn) == []
+
+
+def test_what_waits_for_its_retry_ended_when_its_last_try_did(world: World) -> None:
+    run_id = start(world)
+    fail(world, world.claim()["extract"])
+    assert world.states(run_id) == {"extract": "up_for_retry"}
+    for state in (TaskState.SUCCESS, TaskState.FAILED):
+        marks.mark(world.deployment, "sales", Which(run_id), "extract", state)
+        assert ended(world) == [(state.value, True)]
+    world.finish()
+    marks.mark(world.deployment, "sales", Which(run_id), "extract", TaskState.SUCCESS)
+    assert ended(world)[0] == ("success", True)
+
+
+def test_what_is_queued_for_its_retry_ended_when_its_last_try_did(world: World) -> None:
+    run_id = start(world)
+    fail(world, world.claim()["extract"])
+    for table in ("task_hot", "wakeup"):
+        world.rows(f"update {table} set due_at = now() where due_at is not null returning 1")
+    world.schedule()
+    assert world.states(run_id) == {"extract": "queued"}
+    marks.mark(world.deployment, "sales", Which(run_id), "extract", TaskState.SUCCESS)
+    assert ended(world) == [("success", True)]
 
 
 def test_what_was_not_run_because_of_it_is_named(world: World) -> None:

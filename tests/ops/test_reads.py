@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from flow.errors import Conflict, NotFound, UsageError
-from flow.graph import TaskSpec
+from flow.graph import GroupSpec, TaskSpec
 from flow.graph.imported import ImportFailure
 from flow.ops import (
     cancelling,
@@ -90,6 +90,33 @@ def test_what_is_not_there_is_named_with_what_is_near(world: World) -> None:
     assert caught.value.hint.startswith("it has a task 'load'; name a run as well")
 
 
+@pytest.mark.parametrize("text", ["DAG('sales')\n", 'x = "sales"\n', "@dag\ndef sales():\n"])
+def test_a_dag_whose_file_is_broken_is_named_with_its_error(
+    world: World, tmp_path: Path, text: str
+) -> None:
+    world.define("sale")  # an id that is near is no help when the file is there
+    other, shop = tmp_path / "other.py", tmp_path / "shop.py"
+    other.write_text("sales\n")
+    shop.write_text(text)
+    failure = ImportFailure("NameError: name 'x' is not defined", 7)
+    with transaction(world.conn, "test"):
+        for path in (other, shop):
+            dag_files.put(world.conn, ParsedFile(str(path), "c1"), failure)
+    assert missing_dag(world, "sales") == (
+        f"{shop} cannot be imported: NameError: name 'x' is not defined;"
+        f" see `flow dags errors {shop}`"
+    )
+    assert missing_dag(world, "other").startswith(f"{other} cannot be imported")
+    assert missing_dag(world, "sal") == "did you mean sale?"
+
+
+def missing_dag(world: World, dag_id: str) -> str:
+    """What somebody is told who names a DAG that is not there."""
+    with pytest.raises(NotFound) as caught:
+        references.find_dag(world.conn, dag_id)
+    return caught.value.hint
+
+
 # ── tasks ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -151,6 +178,35 @@ def test_the_grid_has_a_line_for_each_task_and_a_column_for_each_run(world: Worl
         ("c", [None, "none"]),
     ]
     assert len(grid.show(world.deployment, "sales", 1).runs) == 1
+
+
+def test_the_grid_shows_tasks_that_only_older_versions_have_within_their_groups(
+    world: World,
+) -> None:
+    def task(task_id: str) -> TaskSpec:
+        group, dot, _ = task_id.partition(".")
+        return TaskSpec(task_id=task_id, operator="X", group=group if dot else None)
+
+    def define(*task_ids: str) -> None:
+        specs = [task(task_id) for task_id in task_ids]
+        world.define("sales", specs, groups=(GroupSpec(group_id="load"),))
+
+    for day, task_ids in (
+        (7, ("a", "ancient", "load.ch")),
+        (8, ("a", "gone", "load.ch", "load.old", "z")),
+        (9, ("a", "load.ch", "z")),
+    ):
+        define(*task_ids)
+        run(world, date=f"2026-07-0{day}")
+        world.finish()
+    found = grid.show(world.deployment, "sales", 2)
+    assert [(line.task_id, line.old, line.states) for line in found.tasks] == [
+        ("a", False, ["success", "success"]),
+        ("load.ch", False, ["success", "success"]),
+        ("load.old", True, ["success", None]),
+        ("z", False, ["success", "success"]),
+        ("gone", True, ["success", None]),
+    ]
 
 
 def test_an_empty_condition_is_no_condition_for_every_run(world: World) -> None:
@@ -449,3 +505,33 @@ def test_status_names_a_queue_that_nobody_serves(world: World) -> None:
     world.schedule()
     problems = status.show(world.deployment).problems
     assert "tasks wait for queue gpu (executor local), which no live worker serves" in problems
+
+
+def test_status_names_a_pool_that_tasks_wait_for_in_vain(world: World) -> None:
+    for pool, slots in (("small", 1), ("closed", 0), ("full", 1)):
+        pools.set_(world.deployment, pool, slots)
+    needs = (("lost", 1), ("small", 2), ("closed", 1), ("full", 1))
+    world.define(
+        "sales",
+        [TaskSpec(task_id=n, operator="X", pool=n, pool_slots=slots) for n, slots in needs]
+        + [TaskSpec(task_id="more", operator="X", pool="full")],
+    )
+    run(world)
+    world.schedule()
+    found = status.show(world.deployment)
+    assert [one for one in found.problems if "pool" in one] == [
+        "tasks wait for pool lost, which does not exist; make it: flow pools set lost N",
+        "a task needs 2 slots of pool small, which has 1; make it larger: flow pools set small 2",
+    ]
+    assert found.warnings == [
+        "tasks wait for pool closed, which has 0 slots; open it: flow pools set closed N"
+    ]
+
+
+def test_status_warns_of_files_that_cannot_be_imported(world: World) -> None:
+    before = status.show(world.deployment)
+    with transaction(world.conn, "test"):
+        dag_files.put(world.conn, ParsedFile("/dags/one.py", "c1"), ImportFailure("NameError: x"))
+    found = status.show(world.deployment)
+    assert (found.problems, before.warnings) == (before.problems, [])
+    assert found.warnings == ["DAG files that cannot be imported: 1; see `flow dags errors`"]

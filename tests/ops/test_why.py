@@ -334,6 +334,25 @@ class TestTaskThatRunsOrEnded:
         ]
         assert answer.reasons[1].refers_to == "sales/it/extract"
 
+    def test_the_first_cause_behind_a_fan_out_is_named_and_only_it(self, world: World) -> None:
+        tasks = {
+            "root": (),
+            "left": ("root",),
+            "right": ("root",),
+            "middle": ("left", "right"),
+            "one": ("middle",),
+            "two": ("middle",),
+            "three": ("middle",),
+            "end": ("one", "three", "two"),
+        }
+        start(world, tasks=tasks)
+        fail(world, world.claim()["root"], reason="no source")
+        answer = ask(world, "it", "end")
+        assert [reason.text() for reason in answer.reasons] == [
+            "trigger rule all_success: of 3 upstream tasks 3 upstream_failed",
+            "end <- one <- middle <- left <- root: root is failed: no source",
+        ]
+
     def test_a_branch_skipped_it(self, world: World) -> None:
         start(world)
         claimed = world.claim()["extract"]

@@ -10,7 +10,8 @@ from driving import assert_looks_as_before_at_each_size, drive, until, until_sho
 from snapshots import lines_of
 
 from flow.logs import LogFiles
-from flow.ops import running
+from flow.ops import clearing, running
+from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow_tui import targets
@@ -55,6 +56,27 @@ def test_a_failed_task_opens_on_its_reason_and_the_end_of_its_log(failed: World,
         assert "line 100\n" not in shown
 
     drive(make_app(of("load")), story)
+
+
+def test_a_task_that_has_not_run_since_it_was_cleared_says_so(world: World, make_app) -> None:
+    world.define("sales")
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    world.finish()
+    clearing.clear(world.deployment, clearing.Wish("sales", Which(RUN)))
+    world.finish({"extract": TaskState.FAILED})
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "not run since it was cleared; before that try 1")
+
+    drive(make_app(of("load")), story)
+    drive(make_app(targets.dag("sales")), in_grid)
+
+
+async def in_grid(pilot) -> None:
+    """The cell of `load` in the grid of the DAG says it too."""
+    await until_shown(pilot, "load")
+    await pilot.press("j")
+    await until_shown(pilot, "not run since it was cleared; before that try 1 took")
 
 
 def test_a_log_is_searched_and_gone_through(failed: World, make_app) -> None:

@@ -73,7 +73,7 @@ def clear(
         typer.Option(
             "--where",
             metavar="CONDITION",
-            help="Only tasks like this: state=failed and try_number>=2, over the fields of "
+            help="Only tasks like this: task.state=failed and try_number>=2, over the fields of "
             "`flow runs list` and `flow tasks list -o json`; a name that both have is the run's, "
             "task.state the task's.",
         ),

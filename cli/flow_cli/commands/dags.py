@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from flow.wording.cells import counted
 from flow.wording.differences import short_hash
 from flow_cli.dag_page import describe
 from flow_cli.diff_page import describe_diff
@@ -87,7 +88,10 @@ def list_(
     every: AllOption = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
-    """List the DAGs."""
+    """List the DAGs.
+
+    A DAG whose file has never been imported without an error is not among them.
+    """
     from flow.ops import dags
 
     printer = Output(output)
@@ -95,9 +99,12 @@ def list_(
     with opened(context) as deployment:
         if printer.streams(every):
             printer.table(map(row_of, dags.every(deployment, wanted)), COLUMNS, "DAGs")
-            return
-        page = dags.page(deployment, wanted, row_limit(limit, every))
-    print_page(printer, page, [row_of(dag) for dag in page.rows], COLUMNS, "DAGs")
+        else:
+            page = dags.page(deployment, wanted, row_limit(limit, every))
+            print_page(printer, page, [row_of(dag) for dag in page.rows], COLUMNS, "DAGs")
+        broken = dags.broken_files(deployment)
+    if broken:
+        printer.message(f"{counted(broken, 'file')} cannot be imported: flow dags errors")
 
 
 @app.command(cls=Command, epilog=examples("flow dags show sales", "flow dags show sales -o json"))

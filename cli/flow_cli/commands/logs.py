@@ -58,9 +58,12 @@ def logs(
 
     Without a task those that failed are meant. Bytes that are not UTF-8 and control characters are
     shown escaped. With several tasks, or a selection of them, each line begins with the name of
-    its task; of a selection those are left out that have no log.
+    its task; of a selection those are left out that have no log. Of a task that has not run since
+    it was cleared, the last try is one from before, and that is said.
     """
     from flow.ops import logs as operation
+    from flow.ops.tasks import unrun
+    from flow_cli.unrun import tell_unrun
 
     printer = Output(output)
     asked = operation.Request(dag, run, tasks or (), try_number, tail, grep)
@@ -68,6 +71,8 @@ def logs(
         request = operation.chosen(deployment, asked)
         labels = request.tasks if request.selected or len(request.tasks) > 1 else ()
         read = operation.follow if follow else operation.read
+        if try_number is None:
+            tell_unrun(printer, unrun(deployment, dag, run, request.tasks))
         pieces = read(deployment, request)
         try:
             match output:

@@ -56,7 +56,7 @@ def run(
     Without a date the run is ad hoc: its logical date is now, and its interval is the last complete
     one. A run of a paused DAG stays queued until the DAG is unpaused.
     """
-    from flow.ops import running
+    from flow.ops import running, status
     from flow.ops.running import Wish
     from flow_cli.detaching import Detaching
     from flow_cli.texts import given
@@ -75,6 +75,11 @@ def run(
             _print(printer, made)
             printer.message(f"see how it is doing: flow runs show {made.dag_id} {made.run_id}")
             return
+        if not status.has_scheduler(deployment):
+            printer.warning(
+                "no scheduler is alive: the run stays queued until one is started, with `flow up` "
+                "or `flow schedule`"
+            )
         detaching.goes_on(
             f"the run goes on; see it with: flow runs show {made.dag_id} {made.run_id}"
         )

@@ -17,7 +17,14 @@ app = single()
 
 @app.command(cls=Command, epilog=examples("flow status", "flow status -o json"))
 def status(context: typer.Context, output: OutputOption = Format.TEXT) -> None:
-    """Show roles, queue, wake-ups, pools and database; exit 1 when something is wrong."""
+    """Show roles, queue, wake-ups, pools and database; exit 1 when something is wrong.
+
+    Wrong is what stands still until somebody acts: no parser, scheduler or worker alive, or a
+    process that is not heard of; tasks that wait for a queue that no live worker serves, or for a
+    pool that does not exist or is too small for them; wake-ups a minute late. Only warned of, with
+    exit code 0: DAG files that cannot be imported, a pool closed with 0 slots while tasks wait for
+    it, callbacks that were given up, an old schema, an old transaction.
+    """
     from flow.ops import status as operations
 
     printer = Output(output)

@@ -74,10 +74,12 @@ def tries(
 ) -> None:
     """List the tries of a task."""
     from flow.ops import tasks
+    from flow_cli.unrun import tell_unrun
 
+    printer = Output(output)
     with opened(context) as deployment:
         found = tasks.tries(deployment, dag, run, task)
-    printer = Output(output)
+        tell_unrun(printer, tasks.unrun(deployment, dag, run, [task]))
     rows = [_with_duration(printer, row_of(one)) for one in found.tries]
     printer.table(rows, TRY_COLUMNS, "tries")
 

@@ -76,30 +76,38 @@ def get(context: typer.Context, key: KeyArgument, output: OutputOption = Format.
 @app.command(
     "set",
     cls=Command,
-    epilog=examples("flow vars set region eu-west", "flow vars set token --from-file token.txt"),
+    epilog=examples("flow vars set region eu-west", "flow vars set token @token.txt"),
 )
 def set_(
     context: typer.Context,
     key: KeyArgument,
     value: Annotated[
-        str | None, typer.Argument(metavar="VALUE", help="Its text; others may see it in ps.")
+        str | None,
+        typer.Argument(
+            metavar="VALUE|@FILE",
+            help="Its text, which others may see in ps; @- is stdin.",
+        ),
     ] = None,
     from_file: Annotated[
         str | None,
-        typer.Option("--from-file", metavar="FILE", help="Take the text from a file; - is stdin."),
+        typer.Option("--from-file", metavar="FILE", help="The same as @FILE; - is stdin."),
     ] = None,
     description: Annotated[
         str | None, typer.Option("--description", metavar="TEXT", help="What it is for.")
     ] = None,
     output: OutputOption = Format.TEXT,
 ) -> None:
-    """Set a variable. Without a description it keeps the one it has."""
+    """Set a variable. Without a description it keeps the one it has.
+
+    A value that begins with @ names a file that holds the text. A text that itself begins with @
+    comes from a file or the standard input: printf '@home' | flow vars set sign @-
+    """
     from flow.ops import variables
-    from flow_cli.texts import read
+    from flow_cli.texts import given, read
 
     if (value is None) == (from_file is None):
-        raise UsageError("a variable has one value", "give VALUE, or --from-file FILE")
-    text = read(from_file) if from_file is not None else value or ""
+        raise UsageError("a variable has one value", "give VALUE, @FILE or --from-file FILE")
+    text = read(from_file) if from_file is not None else given(value) or ""
     with opened(context) as deployment:
         new = variables.set_(deployment, key, text, description)
     done = "is set" if new else "is overwritten"

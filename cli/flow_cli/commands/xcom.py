@@ -59,12 +59,19 @@ def list_(
     every: AllOption = False,
     output: OutputOption = Format.TEXT,
 ) -> None:
-    """List the XComs of a run, or of one task: those of the last try."""
+    """List the XComs of a run, or of one task: those of the last try.
+
+    Of a task that has not run since it was cleared, that is one from before, and that is said.
+    """
     from flow.ops import xcoms
+    from flow.ops.tasks import unrun
+    from flow_cli.unrun import of_shown, tell_unrun
 
     printer = Output(output)
     with opened(context) as deployment:
         page = xcoms.page(deployment, dag, run, task, try_number, row_limit(limit, every))
+        if try_number is None:
+            tell_unrun(printer, of_shown(unrun(deployment, dag, run), page.rows))
     if printer.format is Format.TEXT:
         rows = [{**row_of(one), "value": _short(one.value)} for one in page.rows]
     else:
@@ -91,11 +98,16 @@ def get(
 ) -> None:
     """Print the value of an XCom: text as it is, everything else as JSON."""
     from flow.ops import xcoms
+    from flow.ops.tasks import unrun
+    from flow_cli.unrun import of_shown, tell_unrun
 
+    printer = Output(output)
     with opened(context) as deployment:
         found = xcoms.get(deployment, dag, run, task, key, try_number)
+        if try_number is None:
+            tell_unrun(printer, of_shown(unrun(deployment, dag, run, [task]), [found]))
     value = json.loads(found.value)
-    Output(output).raw(value if isinstance(value, str) else found.value, _row(found))
+    printer.raw(value if isinstance(value, str) else found.value, _row(found))
 
 
 def _row(xcom: XCom) -> dict[str, Any]:

@@ -70,19 +70,19 @@ def _causes(
     run: str,
 ) -> list[Reason]:
     """What led to the end of a task, if it did not come to it by itself: the nearest tasks upstream
-    that did."""
+    that did, each by the shortest way there."""
     found: list[Reason] = []
     seen = {task_id}
     waiting: deque[tuple[str, ...]] = deque([(task_id,)])
     while waiting and len(found) < CAUSES:
         path = waiting.popleft()
-        at = path[-1]
-        led = [id for id in _led_to(graph, states, at) if id not in seen]
+        led = list(_led_to(graph, states, path[-1]))
         if not led and len(path) > 1:
             found.append(_cause(path, states, reasons, run))
         for id in led:
-            seen.add(id)
-            waiting.append((*path, id))
+            if id not in seen:
+                seen.add(id)
+                waiting.append((*path, id))
     return found
 
 

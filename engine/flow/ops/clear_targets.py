@@ -62,8 +62,9 @@ def find_targets(
     found: Sequence[FoundRun],
     graphs: Mapping[str, Graph],
     wish: Wish,
+    code: str,
 ) -> dict[Pinned, Target]:
-    """By what runs are pinned to: what they are to have.
+    """By what runs are pinned to: what they are to have. `code` is what `dags.code` says.
 
     Of several DAGs and versions, those are left out in which nothing is selected. Raises `NotFound`
     when that is so in all of them.
@@ -78,13 +79,21 @@ def find_targets(
         try:
             selected = _select(after, wish)
         except NotFound as error:
-            missing.append(_pointing_back(error, dag, version, graph, wish))
+            missing.append(_pointing_back(error, dag, version, graph, wish, code))
         else:
             changed = {} if number == version else _changes(graph, after)
             targets[dag_id, version] = Target(number, after, selected, changed)
     if missing and not targets:
         raise missing[0]
     return targets
+
+
+def keeps_code(graph: Graph, code: str) -> bool:
+    """Whether the tries of runs with this graph use the code of it; `code` where it says nothing.
+
+    Else they use the file as it is, and what is not in it any more cannot run.
+    """
+    return (graph.spec.code or code) == "pinned"
 
 
 def touched(
@@ -134,7 +143,7 @@ def _select(graph: Graph, wish: Wish) -> Selected:
 
 
 def _pointing_back(
-    error: NotFound, dag: StoredDag, version: int, own: Graph, wish: Wish
+    error: NotFound, dag: StoredDag, version: int, own: Graph, wish: Wish, code: str
 ) -> NotFound:
     """The same, saying it where only the latest version lacks what is selected."""
     if wish.version == "run":
@@ -143,9 +152,12 @@ def _pointing_back(
         _select(own, wish)
     except NotFound:
         return error
+    has = f"version {version}, which the run has, does"
     return NotFound(
         f"{error.message} in its latest version, {dag.version}",
-        f"version {version}, which the run has, does: --version run clears it there",
+        f"{has}: --version run clears it there"
+        if keeps_code(own, code)
+        else f"{has}, but its code is gone from the file: it stays as it ended",
     )
 
 

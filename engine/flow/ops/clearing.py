@@ -9,7 +9,14 @@ from flow.errors import Conflict, NotFound
 from flow.graph import Graph
 from flow.ops.clear_effects import announce, write
 from flow.ops.clear_plan import ClearedRun, Planned, plan
-from flow.ops.clear_targets import Wish, find_targets, pinned, require_instances, touched
+from flow.ops.clear_targets import (
+    Wish,
+    find_targets,
+    keeps_code,
+    pinned,
+    require_instances,
+    touched,
+)
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dags_like, load_graphs, require_present
 from flow.ops.run_ranges import find_runs_of
@@ -33,13 +40,15 @@ class Clearing(NamedTuple):
 
     A run that had ended is queued, and starts as the limit of active runs of its DAG allows, unless
     that is paused. `dags` are those that were looked at. `vanished` are tasks that fit, in runs
-    that are left out because the version they were to have lacks them.
+    that are left out because the version they were to have lacks them, `codeless` those of them
+    that could not run with their own version either: their code is not in the file any more.
     """
 
     dags: list[StoredDag]
     looked_at: list[FoundRun]
     runs: list[ClearedRun]
     vanished: list[str]
+    codeless: list[str]
 
     @property
     def changes(self) -> int:
@@ -54,10 +63,14 @@ class Clearing(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """The DAGs that a wish is about, by id, and its condition in the time zone of each."""
+    """The DAGs that a wish is about, by id, and its condition in the time zone of each.
+
+    `code` is what `dags.code` says.
+    """
 
     dags: dict[str, StoredDag]
     conditions: dict[str, TaskCondition]
+    code: str
 
     def fits_run(self, one: FoundRun) -> bool:
         """Whether tasks of a run may fit: of one that somebody has agreed to, still."""
@@ -70,13 +83,14 @@ class _Scope(NamedTuple):
 class _Look(NamedTuple):
     planned: list[Planned]
     vanished: list[str]
+    codeless: list[str]
 
 
 def preview(deployment: Deployment, wish: Wish) -> Clearing:
     """What clearing would do now. Raises what `clear` raises."""
     conn = deployment.conn
     with deployment.snapshot():
-        scope = _scope(conn, wish)
+        scope = _scope(deployment, wish)
         found = _find(conn, scope, wish)
         return _shown(scope, found, _look(conn, scope, found, wish))
 
@@ -91,7 +105,7 @@ def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None)
     """
     conn = deployment.conn
     with deployment.change("clear") as change:
-        scope = _scope(conn, wish)
+        scope = _scope(deployment, wish)
         found = confirmed.looked_at if confirmed else _find(conn, scope, wish)
         found = _lock(conn, found)
         look = _look(conn, scope, found, wish, lock=True)
@@ -107,7 +121,8 @@ def clear(deployment: Deployment, wish: Wish, confirmed: Clearing | None = None)
     return done
 
 
-def _scope(conn: Conn, wish: Wish) -> _Scope:
+def _scope(deployment: Deployment, wish: Wish) -> _Scope:
+    conn = deployment.conn
     dags = {dag.dag_id: dag for dag in find_dags_like(conn, wish.dag)}
     for dag in dags.values():
         require_present(dag, "its tasks cannot run again")
@@ -118,7 +133,7 @@ def _scope(conn: Conn, wish: Wish) -> _Scope:
             dag.dag_id: read_condition(wish.which.where, load_zone(dag.timezone), now)
             for dag in dags.values()
         }
-    return _Scope(dags, conditions)
+    return _Scope(dags, conditions, deployment.settings.dags.code)
 
 
 def _find(conn: Conn, scope: _Scope, wish: Wish) -> list[FoundRun]:
@@ -153,7 +168,7 @@ def _look(
     _require_rows(fitting)
     latest = {scope.dags[one.run.dag_id].spec_hash for one in fitting}
     graphs = load_graphs(conn, latest | {one.spec_hash for one in fitting})
-    targets = find_targets(scope.dags, fitting, graphs, wish)
+    targets = find_targets(scope.dags, fitting, graphs, wish, scope.code)
     fitting = [one for one in fitting if pinned(one) in targets]
     run_keys = [one.run_key for one in fitting]
     if lock:
@@ -162,7 +177,7 @@ def _look(
     require_instances(fitting, targets, rows)
     being_stopped = stopping.of_runs(conn, run_keys)
     details = _details(conn, scope, fitting, graphs)
-    look = _Look([], [])
+    look = _Look([], [], [])
     for one in fitting:
         target, here = targets[pinned(one)], rows[one.run_key]
         fits = _fitting(scope, one, wish, details)
@@ -171,7 +186,10 @@ def _look(
             look.planned.append(planned)
         elif wish.tasks is None:
             missing = (row for row in here if row.task_id not in target.graph.tasks)
-            look.vanished.extend(row.task_id for row in missing if fits(row))
+            vanished = [row.task_id for row in missing if fits(row)]
+            look.vanished.extend(vanished)
+            if not keeps_code(graphs[one.spec_hash], scope.code):
+                look.codeless.extend(vanished)
     return look
 
 
@@ -223,8 +241,8 @@ def _require_rows(found: Sequence[FoundRun]) -> None:
 
 def _shown(scope: _Scope, found: Sequence[FoundRun], look: _Look) -> Clearing:
     shown = [one.shown for one in look.planned]
-    vanished = sorted(set(look.vanished))
-    return Clearing(list(scope.dags.values()), list(found), shown, vanished)
+    vanished, codeless = sorted(set(look.vanished)), sorted(set(look.codeless))
+    return Clearing(list(scope.dags.values()), list(found), shown, vanished, codeless)
 
 
 def _what(clearing: Clearing) -> object:

@@ -125,6 +125,12 @@ def errors(deployment: Deployment, limit: int | None = None) -> Page[FileError]:
         return dags.errors(deployment.conn, limit)
 
 
+def broken_files(deployment: Deployment) -> int:
+    """How many DAG files cannot be imported."""
+    with deployment.snapshot():
+        return dags.broken_files(deployment.conn)
+
+
 def file_report(deployment: Deployment, path: Path) -> FileReport:
     """What the last import of a DAG file said. Raises `NotFound`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from flow.decide import RunFacts, TaskFacts, View, decide
@@ -110,7 +110,7 @@ def mark(
             }
             marks.judge(conn, judged, reason(), Code.MARKED)
             _wake(conn, changing)
-            _announce(change, changing, state)
+            _announce(change, changing, state, judged)
     return Marking(
         [_shown(one, state, verdicts.get(one.of.run.run_key)) for one in wanted],
     )
@@ -150,13 +150,22 @@ def _wake(conn: Conn, changing: Sequence[_Wanted]) -> None:
     )
 
 
-def _announce(change: Change, changing: Sequence[_Wanted], state: TaskState) -> None:
+def _announce(
+    change: Change,
+    changing: Sequence[_Wanted],
+    state: TaskState,
+    judged: Mapping[int, RunState],
+) -> None:
+    """Write the audit, with both verdicts of a run that is judged anew, and tell the roles."""
     for one in changing:
+        verdict = judged.get(one.of.run.run_key)
+        run_before = {} if verdict is None else {"run": one.of.state.value}
+        run_after = {} if verdict is None else {"run": verdict.value}
         for target in one.targets:
             change.log(
                 f"{one.of.run.dag_id}/{one.of.run.run_id}/{target.reference}",
-                {"state": target.before.value},
-                {"state": state.value},
+                {"state": target.before.value, **run_before},
+                {"state": state.value, **run_after},
             )
     if any(not one.of.finished for one in changing):
         change.tell(notify.STOP)

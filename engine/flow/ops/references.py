@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from flow.dates import DateArgument, looks_like_date, parse_date
 from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import DagSpec, Graph, decode
+from flow.ops import broken_files
 from flow.ops.run_ids import LATEST
 from flow.ops.selection import WILD
 from flow.ops.suggest import did_you_mean
@@ -41,12 +42,17 @@ def find_dag(conn: Conn, dag_id: str) -> StoredDag:
 
 
 def find_dags(conn: Conn, dag_ids: Sequence[str], *, lock: bool = False) -> list[StoredDag]:
-    """The DAGs of these ids, in order of id. Raises `NotFound` for the first that is missing."""
+    """The DAGs of these ids, in order of id. Raises `NotFound` for the first that is missing.
+
+    It says so when a file that cannot be imported is to blame.
+    """
     found = dags.stored(conn, dag_ids, lock=lock)
     known = {dag.dag_id for dag in found}
     for dag_id in dag_ids:
         if dag_id not in known:
-            hint = did_you_mean(dag_id, dags.ids(conn), "`flow dags list` shows all DAGs")
+            hint = broken_files.hint(conn, dag_id) or did_you_mean(
+                dag_id, dags.ids(conn), "`flow dags list` shows all DAGs"
+            )
             raise NotFound(f"there is no DAG {dag_id!r}", hint)
     return found
 

@@ -10,8 +10,8 @@ from flow.ops.deployment import Deployment
 from flow.store import migrate, pools
 from flow.store.connect import Conn
 from flow.store.pools import Pool as Pool  # what is returned here has its names here
-from flow.store.read import status
-from flow.store.read.status import GivenUp, Process, Queue, Unserved, Wakeups
+from flow.store.read import dags, status
+from flow.store.read.status import GivenUp, Process, Queue, Roomless, Unserved, Wakeups
 
 NEEDED_ROLES: Final = {
     "parse": "no DAG processor is alive: changes of DAG files are not seen",
@@ -66,14 +66,21 @@ class Status(NamedTuple):
 
 def show(deployment: Deployment) -> Status:
     """What a deployment does, and what is wrong with it."""
+    conn = deployment.conn
     with deployment.snapshot():
-        return read(deployment.conn, read_processes(deployment))
+        found = read(conn, read_processes(deployment))
+        return found._replace(warnings=[*found.warnings, *_broken(dags.broken_files(conn))])
 
 
 def processes(deployment: Deployment) -> list[ProcessStatus]:
     """The processes of a deployment, with what each of them does."""
     with deployment.snapshot():
         return read_processes(deployment)
+
+
+def has_scheduler(deployment: Deployment) -> bool:
+    """Whether a scheduler is alive; without one nothing starts."""
+    return any(one.healthy for one in processes(deployment) if one.process.role == "schedule")
 
 
 def read_processes(deployment: Deployment) -> list[ProcessStatus]:
@@ -86,7 +93,10 @@ def read_processes(deployment: Deployment) -> list[ProcessStatus]:
 
 
 def read(conn: Conn, processes: Sequence[ProcessStatus]) -> Status:
-    """How a deployment of these processes stands, in the snapshot of the caller."""
+    """How a deployment of these processes stands, in the snapshot of the caller.
+
+    Without a word of DAG files that cannot be imported: who else looks has them by themselves.
+    """
     roles = [_role(one) for one in processes]
     wakeups = status.wakeups(conn)
     found = status.database(conn)
@@ -94,14 +104,18 @@ def read(conn: Conn, processes: Sequence[ProcessStatus]) -> Status:
         found.version, migrate.revision(conn) == migrate.HEAD, found.size_bytes
     )
     all_pools, _ = pools.page(conn, None)
+    roomless = status.roomless(conn)
     return Status(
         roles,
         status.queue(conn),
         wakeups,
         all_pools,
         database,
-        _problems(roles, wakeups, status.unserved(conn)),
-        _warnings(found.oldest_snapshot_s, database, status.given_up(conn)),
+        [*_problems(roles, wakeups, status.unserved(conn)), *_without_room(roomless)],
+        [
+            *_warnings(found.oldest_snapshot_s, database, status.given_up(conn)),
+            *_closed(roomless),
+        ],
     )
 
 
@@ -158,3 +172,32 @@ def _warnings(
             f"the last: flow why {where}"
         )
     return warnings
+
+
+def _without_room(roomless: Sequence[Roomless]) -> list[str]:
+    """Pools for which tasks wait in vain, whatever else ends."""
+    return [
+        f"tasks wait for pool {one.pool}, which does not exist; make it: "
+        f"flow pools set {one.pool} N"
+        if one.slots is None
+        else f"a task needs {one.most} slots of pool {one.pool}, which has {one.slots}; "
+        f"make it larger: flow pools set {one.pool} {one.most}"
+        for one in roomless
+        if one.slots != 0
+    ]
+
+
+def _closed(roomless: Sequence[Roomless]) -> list[str]:
+    """Pools that somebody closed, which may be meant so, while tasks wait for them."""
+    return [
+        f"tasks wait for pool {one.pool}, which has 0 slots; open it: flow pools set {one.pool} N"
+        for one in roomless
+        if one.slots == 0
+    ]
+
+
+def _broken(files: int) -> list[str]:
+    """DAG files that cannot be imported. What was imported of them before goes on."""
+    if not files:
+        return []
+    return [f"DAG files that cannot be imported: {files}; see `flow dags errors`"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from flow.graph import Graph
@@ -11,7 +12,7 @@ from flow.ops.task_references import TaskReference
 from flow.states import TaskState
 from flow.store.read import tasks
 from flow.store.read.runs import Run
-from flow.store.read.tasks import Task, Try
+from flow.store.read.tasks import Task, Try, Unrun
 
 
 class TasksOfRun(NamedTuple):
@@ -22,11 +23,12 @@ class TasksOfRun(NamedTuple):
 
 
 class TriesOfTask(NamedTuple):
-    """A task instance and its tries."""
+    """A task instance and its tries. `unrun`: it was cleared after the last of them."""
 
     run: Run
     reference: TaskReference
     tries: list[Try]
+    unrun: bool
 
 
 def list_(deployment: Deployment, dag_id: str, reference: str) -> TasksOfRun:
@@ -44,8 +46,35 @@ def tries(deployment: Deployment, dag_id: str, reference: str, task: str) -> Tri
     with deployment.snapshot():
         found = find_run_and_graph(conn, dag_id, reference)
         named = find_task(found, task)
-        made = tasks.tries(conn, found.found.run_key, named.task_id, named.map_index)
-    return TriesOfTask(found.found.run, named, made)
+        run_key = found.found.run_key
+        made = tasks.tries(conn, run_key, named.task_id, named.map_index)
+        before = tasks.unrun(conn, run_key, named.task_id) if made else []
+    unrun = any(tuple(one.map_index) == named.map_index for one in before)
+    return TriesOfTask(found.found.run, named, made, unrun)
+
+
+def unrun(
+    deployment: Deployment, dag_id: str, reference: str, named: Sequence[str] = ()
+) -> list[Unrun]:
+    """Task instances of a run, or the named ones, that have not run since they were cleared.
+
+    What there is of them is of the try before. A mapped task may be named without an index. Raises
+    `NotFound`.
+    """
+    conn = deployment.conn
+    with deployment.snapshot():
+        found = find_run_and_graph(conn, dag_id, reference)
+        meant = [find_task(found, task) for task in named]
+        before = tasks.unrun(conn, found.found.run_key)
+    return [
+        one
+        for one in before
+        if not meant
+        or any(
+            task.task_id == one.task_id and task.map_index in ((), tuple(one.map_index))
+            for task in meant
+        )
+    ]
 
 
 def complete(graph: Graph, run: Run, rows: list[Task]) -> list[Task]:

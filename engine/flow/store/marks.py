@@ -24,14 +24,20 @@ class Mark(NamedTuple):
 
 
 # The claim grows where somebody holds the task or may come back to it: what they say later no
-# longer counts.
+# longer counts. What ran and is not running now ended when its last try did, whatever is said of it
+# later: how long it took stays true. Its tries, by the prefix of their primary key.
 _MARK = {
     table: f"""
 update task_{table} t set state = m.state, reason = %(reason)s, reason_code = %(code)s,
   worker = null, due_at = null, keeps_slot = false,
   claim = t.claim + (t.state in ('running', 'restarting', 'deferred', 'up_for_reschedule',
     'awaiting_input'))::int,
-  ended_at = clock_timestamp()
+  ended_at = coalesce(
+    case when t.started_at is not null then (
+      select max(y.ended_at) from try_{table} y
+      where y.run_key = t.run_key and y.task_id = t.task_id and y.map_path = t.map_path
+      having bool_and(y.ended_at is not null)) end,
+    clock_timestamp())
 from unnest(%(run_keys)s::bigint[], %(task_ids)s::text[], %(paths)s::text[],
     %(expected)s::text[], %(states)s::text[])
   as m(run_key, task_id, map_path, expected, state)

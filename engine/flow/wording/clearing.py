@@ -60,10 +60,16 @@ def nothing(clearing: Clearing) -> list[str]:
     looked_at = counted(len(clearing.looked_at), "run")
     of = clearing.dags[0].dag_id if len(clearing.dags) == 1 else counted(len(clearing.dags), "DAG")
     lines = [f"nothing to clear in {looked_at} of {of}"]
-    if clearing.vanished:
+    kept = [task_id for task_id in clearing.vanished if task_id not in clearing.codeless]
+    if kept:
         lines.append(
-            f"{few(clearing.vanished)} would fit, but the latest version does not have it; "
+            f"{few(kept)} would fit, but the latest version does not have it; "
             "--version run clears it in the version that the run has"
+        )
+    if clearing.codeless:
+        lines.append(
+            f"{few(clearing.codeless)} would fit, but the latest version does not have it, and its "
+            "code is gone from the file: it stays as it ended"
         )
     return lines
 

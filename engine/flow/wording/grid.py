@@ -17,6 +17,8 @@ COLUMN: Final = 3
 """Terminal columns that a run takes."""
 TYPE_MARKS: Final = {"manual": "m", "backfill": "b", "asset": "a"}
 """Of runs that the schedule did not make."""
+GONE: Final = " (old)"
+"""Behind what the latest version does not have any more."""
 _LATER_VERSION: Final = "+"
 """A number of a version that a column has no room for."""
 

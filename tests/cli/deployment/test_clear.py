@@ -11,6 +11,7 @@ import pytest
 from flow.ops import running
 from flow.ops.running import Wish
 from flow.states import TaskState
+from operations_world import World
 from waiting import limit, wait_until
 
 RUN = "manual__2026-07-08T00:00:00+00:00"
@@ -240,8 +241,8 @@ def test_the_plan_says_what_another_version_changes(sales, flow):
     assert (only.code, only.out) == (0, "")
     assert only.err == (
         "nothing to clear in 1 run of sales\n"
-        "load.ch would fit, but the latest version does not have it; "
-        "--version run clears it in the version that the run has\n"
+        "load.ch would fit, but the latest version does not have it, and its code is gone from the "
+        "file: it stays as it ended\n"
     )
 
 
@@ -269,3 +270,34 @@ def test_waiting_for_runs_of_several_dags(sales, environment, project):
         f"sales {RUN}: failed: flow why sales {RUN}",
         f"sales_us {RUN}: success",
     }
+
+
+def test_what_is_of_a_try_before_the_clear_is_told_of(world: World, flow) -> None:
+    """After the clear the first task fails, so the second one, which had run, does not."""
+    world.define("sales", {"extract": (), "load": ("extract",)})
+    running.run(world.deployment, Wish("sales", run_id="it"))
+    world.schedule()
+    world.end(world.claim()["extract"])
+    world.schedule()
+    world.end(world.claim()["load"], value='"rows"')
+    world.schedule()
+    log = world.home / "load.log"
+    log.write_text("of before\n")
+    world.conn.execute("update try_history set log = %s where task_id = 'load'", [str(log)])
+    told = "from before the last clear, and not run since: load (try 1)\n"
+    of_load = (
+        ("logs", "sales", "it", "load"),
+        ("xcom", "list", "sales", "it"),
+        ("xcom", "get", "sales", "it", "load"),
+        ("tasks", "tries", "sales", "it", "load"),
+    )
+    assert [flow(*verb).err for verb in of_load] == [""] * 4
+    assert flow("clear", "sales", "it", "--yes").code == 0
+    world.finish({"extract": TaskState.FAILED})
+    assert world.states("it") == {"extract": "failed", "load": "upstream_failed"}
+    for verb in of_load:
+        shown = flow(*verb)
+        assert (shown.code, shown.err) == (0, told)
+    for verb in of_load[:3]:
+        assert flow(*verb, "--try", "1").err == ""
+    assert flow("tasks", "tries", "sales", "it", "extract").err == ""

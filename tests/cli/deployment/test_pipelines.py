@@ -224,7 +224,28 @@ def test_runs_started_at_once_all_get_ids_of_their_own(sales, environment, proje
     assert sales.value("select count(*) from run") == 3 + 8
 
 
+def start_scheduler(sales):
+    """Register one that lives, as far as the database knows."""
+    sales.conn.execute(
+        "insert into process (role, host, pid, version, lost_after)"
+        " values ('schedule', 'here', 2, 'test', 300)"
+    )
+
+
+def test_waiting_without_a_scheduler_is_warned_of_and_goes_on(sales, environment, project):
+    with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
+        warning = process.stderr.readline()
+        sales.finish()
+        out, err = process.communicate()
+    assert warning == (
+        "Warning: no scheduler is alive: the run stays queued until one is started, with `flow up`"
+        " or `flow schedule`\n"
+    )
+    assert (process.returncode, out, err) == (0, "it\n", "sales it: success\n")
+
+
 def test_waiting_ends_with_the_run_and_its_verdict(sales, environment, project):
+    start_scheduler(sales)
     for run_id, states, code in (
         ("good", {}, 0),
         ("bad", {"report": TaskState.FAILED}, 1),
@@ -256,6 +277,20 @@ def test_a_paused_dag_says_that_its_run_waits(sales, flow):
     )
 
 
+def test_files_that_are_missing_from_the_list_of_dags_are_told_of(sales, flow):
+    sales.conn.execute(
+        "insert into dag_file (path, content_hash, seconds, error, error_since)"
+        " values ('/dags/par.py', 'c1', 0.1, 'NameError: name ''x'' is not defined', now())"
+    )
+    for options in ((), ("-o", "jsonl", "--all"), ("--paused",)):
+        listed = flow("dags", "list", *options)
+        assert listed.code == 0
+        assert listed.err.endswith("1 file cannot be imported: flow dags errors\n")
+    for verb in (("run", "par"), ("why", "par"), ("graph", "par")):
+        refused = flow(*verb)
+        assert (refused.code, "name 'x' is not defined" in refused.err) == (3, True)
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_grid_fits_a_terminal_and_shows_states_without_colour(sales, on_terminal, columns):
     sales.conn.execute(
@@ -285,6 +320,7 @@ def test_at_40_columns_no_id_is_lost(sales, on_terminal):
 def test_ctrl_c_leaves_the_run_going_and_says_how_to_look_again(sales, environment, project):
     waits = "select from pg_stat_activity where application_name = 'flow command'"
     waits += " and query = 'select last_value from change_counter'"
+    start_scheduler(sales)
     with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
         wait_until(lambda: sales.rows(waits), "the command to wait")
         process.send_signal(signal.SIGINT)

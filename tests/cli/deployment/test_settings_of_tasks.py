@@ -27,8 +27,16 @@ def test_a_variable_from_cradle_to_grave(world, flow, project):
         "from FLOW_VAR_REGION in the environment\n",
     )
     (project / "key.pem").write_text("-----BEGIN\nabc\n-----END\n")
-    flow("vars", "set", "pem", "--from-file", "key.pem")
-    assert flow("vars", "get", "pem").out == "-----BEGIN\nabc\n-----END\n"
+    for form in (("--from-file", "key.pem"), ("@key.pem",)):
+        flow("vars", "delete", "pem", "--yes")
+        flow("vars", "set", "pem", *form)
+        assert flow("vars", "get", "pem").out == "-----BEGIN\nabc\n-----END\n"
+    (project / "sign.txt").write_text("@home")
+    flow("vars", "set", "sign", "@sign.txt")
+    assert flow("vars", "get", "sign").out == "@home\n"
+    flow("vars", "delete", "sign", "--yes")
+    lost = flow("vars", "set", "sign", "@lost.txt")
+    assert (lost.code, "lost.txt cannot be read" in lost.err) == (2, True)
     assert [row["key"] for row in json.loads(flow("vars", "list", "-o", "json").out)] == [
         "pem",
         "region",

@@ -12,13 +12,14 @@ from rich.text import Text
 from flow.ops import tasks, why
 from flow.ops.deployment import Deployment
 from flow.ops.grid_window import ABSENT, state_of
+from flow.ops.tasks import TriesOfTask
 from flow.ops.why import Answer
-from flow.store.read.tasks import Try
 from flow.task_reference import task_reference
 from flow.wording.cells import printable, width_of
 from flow.wording.grid import TYPE_MARKS
 from flow.wording.layout import shortened
 from flow.wording.moments import took
+from flow.wording.tries import UNRUN
 from flow_tui.grid.model import Cell, GridModel
 from flow_tui.grid.rows import Kind, RowKey
 from flow_tui.looks import word_of
@@ -33,7 +34,7 @@ class CellDetails(NamedTuple):
     """What is read of a task instance."""
 
     cell: Cell
-    tries: list[Try]
+    found: TriesOfTask
     answer: Answer
 
 
@@ -41,7 +42,7 @@ def read(deployment: Deployment, dag_id: str, run_id: str, cell: Cell) -> CellDe
     """The tries of the task instance of a cell, and why it is as it is. Raises `NotFound`."""
     reference = task_reference(cell.key.id, cell.key.map_path)
     found = tasks.tries(deployment, dag_id, run_id, reference)
-    return CellDetails(cell, found.tries, why.why(deployment, dag_id, run_id, reference))
+    return CellDetails(cell, found, why.why(deployment, dag_id, run_id, reference))
 
 
 def describe(model: GridModel, details: CellDetails | None, width: int) -> Text:
@@ -80,7 +81,7 @@ def _second_line(
         return f"mapped: {_counts(mapped[cell.key.id])}"
     if details is None or details.cell != cell:
         return ""
-    tried = _of_try(details.tries) if details.tries else ""
+    tried = _of_try(details.found) if details.found.tries else ""
     return joined(tried, *reason_lines(details.answer, 1))
 
 
@@ -97,9 +98,9 @@ def _counts(tallies: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {state}" for state, number in sorted(tallies.items()))
 
 
-def _of_try(tries: list[Try]) -> str:
-    last = tries[-1]
-    said = f"try {last.try_number}"
+def _of_try(found: TriesOfTask) -> str:
+    last = found.tries[-1]
+    said = f"{UNRUN if found.unrun else ''}try {last.try_number}"
     if last.ended_at is not None:
         said += f" took {took(last.started_at, last.ended_at)}"
     return f"{said} on {printable(last.worker)}"

@@ -20,6 +20,7 @@ from flow.ops.why import Answer
 from flow.store.read.tasks import Try
 from flow.wording.cells import printable, text_of
 from flow.wording.moments import lasting
+from flow.wording.tries import UNRUN
 from flow.wording.why import describe
 from flow_tui import targets
 from flow_tui.action import Action
@@ -253,7 +254,8 @@ def _about(shown: Shown, now: datetime) -> Text:
     for last in shown.found.tries[-1:]:
         lasted = lasting(last.started_at, last.ended_at, now)
         worker = printable(last.worker)
-        text.append(f" · {joined(f'try {last.try_number}', lasted, exit_of(last), worker)}")
+        number = f"{UNRUN if shown.found.unrun else ''}try {last.try_number}"
+        text.append(f" · {joined(number, lasted, exit_of(last), worker)}")
     for line in reason_lines(shown.answer, 2):
         text.append(f"\n{line}", style_of(state))
     return text

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from flow.ops.grid_window import state_of
 from flow.wording.cells import printable, width_of
-from flow.wording.grid import COLUMN
+from flow.wording.grid import COLUMN, GONE
 from flow.wording.layout import padded, shortened
 from flow.wording.looks import LOOKS
 from flow_tui.grid.model import GridModel
@@ -28,8 +28,6 @@ QUIET: Final = 16
 """It only says again what stands in the rows below: of a group that is open."""
 
 INDENT: Final = "  "
-GONE: Final = " (old)"
-"""Behind what the latest version does not have any more."""
 _SHORTEST_NAME: Final = 20
 _SHARE_OF_NAMES: Final = 3
 """Names take at most one part in so many of the width."""

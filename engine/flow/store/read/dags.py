@@ -181,8 +181,9 @@ from dag_evaluation e join dag d on d.dag_id = e.dag_id
 where e.error is not null and d.present
 order by 1, 2, 3 limit %(limit)s
 """
-_COUNT_ERRORS = """
-select (select count(*) from dag_file where error is not null)
+_COUNT_BROKEN = "select count(*) from dag_file where error is not null"
+_COUNT_ERRORS = f"""
+select ({_COUNT_BROKEN})
   + (select count(*) from dag_evaluation e join dag d on d.dag_id = e.dag_id
      where e.error is not null and d.present)
 """
@@ -270,6 +271,11 @@ def version_page(conn: Conn, dag_id: str, limit: int | None) -> Page[Version]:
 def ids(conn: Conn) -> list[str]:
     """The ids of all present DAGs, for suggestions."""
     return [row[0] for row in conn.execute(_IDS)]
+
+
+def broken_files(conn: Conn) -> int:
+    """How many files cannot be imported."""
+    return number(conn, _COUNT_BROKEN)
 
 
 def errors(conn: Conn, limit: int | None) -> Page[FileError]:

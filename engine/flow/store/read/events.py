@@ -37,6 +37,8 @@ _ORDER: Final = ("run_queued", "run_started", "try_started", "try_ended", "run_e
 # tries of just those, by the prefix of their primary keys: `offset 0` keeps the planner, which does
 # not know how few runs these are, from reading all tries. What is not about a run is left out when
 # a DAG is named; what was changed in a DAG is read by audit_target, of everything by audit_at.
+# A run that was marked after its end has the state that it was marked with; what it ended with is
+# what the first mark since then found, by audit_target. Its reason of then is overwritten.
 _HAPPENED = f"""
 with recent as materialized (
   select run_key, dag_id, run_id, run_type, state, reason, queued_at, started_at, ended_at from run
@@ -44,7 +46,17 @@ with recent as materialized (
     and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
     and (%(run_id)s::text is null or run_id = %(run_id)s)
   union all
-  select run_key, dag_id, run_id, run_type, state, reason, queued_at, started_at, ended_at from run
+  select run_key, dag_id, run_id, run_type, coalesce(m.found, r.state),
+    case when m.found is null then reason end, queued_at, started_at, ended_at
+  from run r left join lateral (
+    select coalesce(a.before ->> 'run', a.before ->> 'state') as found from audit a
+    where r.reason_code = 'marked' and a.at > r.ended_at
+      and (a.verb = 'runs.mark' and a.target collate "C" = r.dag_id || '/' || r.run_id
+        or a.verb = 'tasks.mark' and a.before ? 'run'
+          and a.target collate "C" >= r.dag_id || '/' || r.run_id || '/'
+          and a.target collate "C" < r.dag_id || '/' || r.run_id || '0')
+      and coalesce(a.before ->> 'run', a.before ->> 'state') in ('success', 'failed')
+    order by a.at limit 1) m on true
   where state in ('success', 'failed') and ended_at >= %(since)s
     and (%(dag_id)s::text is null or dag_id = %(dag_id)s)
     and (%(run_id)s::text is null or run_id = %(run_id)s)),
@@ -81,7 +93,7 @@ happened as (
     case when split_part(verb, '.', 1) not in ('backfill', 'backfills')
       then nullif(split_part(target, '/', 2), '') end,
     nullif(split_part(target, '/', 3), ''), null, null,
-    after ->> 'state', os_user || '@' || host, target
+    after ->> 'state', os_user || '@' || host, coalesce('run: ' || (after ->> 'run'), target)
   from audit
   where at >= %(since)s and split_part(verb, '.', 1) not in ('vars', 'conns', 'pools')
     and (%(dag_id)s::text is null or {OF_DAG})

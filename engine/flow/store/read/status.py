@@ -67,6 +67,17 @@ class Unserved(NamedTuple):
     queue: str
 
 
+class Roomless(NamedTuple):
+    """A pool that can never take some of the tasks that wait for it.
+
+    One of them needs `most` slots. Without `slots` there is no such pool.
+    """
+
+    pool: str
+    most: int
+    slots: int | None
+
+
 class GivenUp(NamedTuple):
     """How many callbacks were given up, and the last one. Without a task id it is the run's."""
 
@@ -124,6 +135,14 @@ where not exists (
 order by w.executor, w.queue, w.what desc
 """
 
+# Index task_pool; pools are few.
+_ROOMLESS = """
+select t.pool, max(t.pool_slots), p.slots
+from task_hot t left join pool p on p.name = t.pool
+where t.state = 'scheduled' and (p.name is null or p.slots between 0 and t.pool_slots - 1)
+group by t.pool, p.slots order by t.pool
+"""
+
 _GIVEN_UP = """
 select count(*) over (), c.dag_id, r.run_id, c.task_id, c.kind
 from callback c join run r on r.run_key = c.run_key
@@ -165,6 +184,11 @@ def database(conn: Conn) -> Database:
 def unserved(conn: Conn) -> list[Unserved]:
     """For which queues something waits and no live worker is there."""
     return [Unserved._make(row) for row in conn.execute(_UNSERVED)]
+
+
+def roomless(conn: Conn) -> list[Roomless]:
+    """Which pools tasks wait for in vain."""
+    return [Roomless._make(row) for row in conn.execute(_ROOMLESS)]
 
 
 def given_up(conn: Conn) -> GivenUp | None:

@@ -79,6 +79,14 @@ class XCom(NamedTuple):
     created_at: datetime
 
 
+class Unrun(NamedTuple):
+    """A task instance that has not run since it was cleared, and its last try, of before that."""
+
+    task_id: str
+    map_index: list[int]
+    try_number: int
+
+
 class StateCount(NamedTuple):
     """How many instances of a task of a run are in a state."""
 
@@ -126,6 +134,16 @@ _LAST_TRIES = f"""
 select distinct on (t.task_id, t.map_path) t.task_id, t.map_path, {_TRY}
 from try t left join process p on p.process_id = t.worker
 where t.run_key = %(run_key)s order by t.task_id, t.map_path, t.try_number desc
+"""
+
+# A clear forgets when a task started; its tries stay. Primary key prefixes.
+_UNRUN = """
+select t.task_id, t.map_path, max(y.try_number)
+from task t join try y
+  on y.run_key = t.run_key and y.task_id = t.task_id and y.map_path = t.map_path
+where t.run_key = %(run_key)s and t.started_at is null
+  and (%(task_id)s::text is null or t.task_id = %(task_id)s)
+group by t.task_id, t.map_path order by t.task_id, t.map_path
 """
 
 # XComs belong to the try: without a number, those of the task's current or last one.
@@ -180,6 +198,12 @@ def last_tries(conn: Conn, run_key: int) -> list[LastTry]:
     """The last try of each task instance of a run that has had one."""
     rows = conn.execute(_LAST_TRIES, {"run_key": run_key})
     return [LastTry(row[0], row[1], Try._make(row[2:])) for row in rows]
+
+
+def unrun(conn: Conn, run_key: int, task_id: str | None = None) -> list[Unrun]:
+    """Task instances of a run, or of one task of it, that ran before they were cleared only."""
+    asked = {"run_key": run_key, "task_id": task_id}
+    return [Unrun._make(row) for row in conn.execute(_UNRUN, asked)]
 
 
 def xcoms(
