@@ -12,12 +12,13 @@ import logging
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
 from flow.process import plain_file
-from flow.roles.parse.time_limit import time_limit
+from flow.process.time_limit import OutOfTime, call_within
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ NAMES: Final = (AIRFLOW, FLOW)
 """In one folder the later one has the last word."""
 
 _LONGEST: Final = 0.5
-"""Seconds of one comparison."""
+"""Seconds of a processor for one comparison."""
 _LARGEST: Final = 1024 * 1024
 """Bytes of an ignore file that count."""
 
@@ -85,9 +86,8 @@ def _limited(file: str, verdict: _Verdict) -> _Verdict:
         if over:
             return None
         try:
-            with time_limit(_LONGEST):
-                return verdict(path, folder)
-        except TimeoutError as error:
+            return call_within(_LONGEST, partial(verdict, path, folder))
+        except OutOfTime as error:
             over = True
             log.warning("%s is passed over: %s to compare it with %r", file, error, path)
             return None
