@@ -30,7 +30,7 @@ NAMES: Final = (AIRFLOW, FLOW)
 _LONGEST: Final = 0.5
 """Seconds of a processor for one comparison."""
 _LARGEST: Final = 1024 * 1024
-"""Bytes of an ignore file that count."""
+"""Bytes that an ignore file may have."""
 
 _Verdict = Callable[[str, bool], bool | None]
 """Of a path from the ignore file's folder, and whether it is a folder: whether it is ignored; None:
@@ -69,7 +69,10 @@ class Ignore:
         path = os.path.join(folder, name)  # noqa: PTH118 - as where folders are walked
         try:
             with open(path, "rb", opener=plain_file.opener) as file:
-                lines = file.read(_LARGEST).decode("utf-8", "surrogateescape").splitlines()
+                text = file.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise ValueError(f"it is larger than {_LARGEST >> 20} MiB: write fewer patterns")
+            lines = text.decode("utf-8", "surrogateescape").splitlines()
             regexp = self._regexp and name == AIRFLOW
             return Rules(folder, _limited(path, _regexp(lines) if regexp else _glob(lines)))
         except (OSError, ValueError, re.error) as error:
