@@ -22,7 +22,7 @@ from flow.process.events import ZygoteReady
 from flow.process.host import Host
 from flow.roles.losses import free, release_callbacks
 from flow.roles.work import kept, marker
-from flow.roles.work.held import note_processes
+from flow.roles.work.held import HeldTry
 from flow.roles.work.jobs import Jobs
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, memory_allows
 from flow.roles.work.outbox import Outbox
@@ -189,7 +189,7 @@ class Worker:
             if cause is not None:
                 self._jobs.stop(job_id, held, cause, self.settings.kill_grace)
         self._let_go(conn, counting.keys() | stopped, taken)
-        note_processes(conn, [held for held in holding.values() if not held.noted])
+        _note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
@@ -295,3 +295,13 @@ class Worker:
         if self.process_id is not None:
             with transaction(conn, "work.drain"):
                 processes.drain(conn, self.process_id)
+
+
+def _note_processes(conn: Conn, held: Sequence[HeldTry]) -> None:
+    """Write process id and log of tries that have been running for a heartbeat."""
+    running = [(one.task.key, one.pid, one.log) for one in held if one.pid is not None]
+    if running:
+        with transaction(conn, "work.note"):
+            tries.started(conn, running)
+        for one in held:
+            one.noted = one.pid is not None
