@@ -15,6 +15,7 @@ from flow.exceptions import AirflowSkipException, CommandFailed, SkipException, 
 from flow.operators.bash import BashOperator
 from flow.operators.empty import EmptyOperator
 from flow.operators.python import BranchPythonOperator, PythonOperator, ShortCircuitOperator
+from waiting import wait_until
 
 CONTEXT: dict[str, Any] = {"ds": "2026-01-31", "ti": "the ti", "params": {"n": 3}}
 
@@ -151,6 +152,8 @@ def test_on_kill_ends_the_command_and_its_children_and_shows_their_last_words(
     thread = threading.Thread(target=execute)
     thread.start()
     ready.read_text()  # a fifo: this waits for the command
+    # The command may have spoken before the thread that started it knows its process.
+    wait_until(lambda: operator._process is not None, "the process of the command")
     operator.on_kill()
     operator.on_kill()
     thread.join()
