@@ -132,7 +132,7 @@ def test_what_a_child_saw_is_compared_with_what_is_there(tmp_path: Path) -> None
     assert memory.differ(seen)
 
 
-def test_what_only_a_child_could_read_is_no_difference_but_what_is_gone(
+def test_what_only_a_child_may_read_is_no_difference_but_what_is_gone_or_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(path: str) -> str:
@@ -147,5 +147,8 @@ def test_what_only_a_child_could_read_is_no_difference_but_what_is_gone(
         assert memory.content(str(file)) == "unreadable:EACCES"
         assert not memory.differ(seen)
     file.unlink()
+    memory.content(str(file))
+    assert memory.differ(seen)
+    file.mkdir()
     memory.content(str(file))
     assert memory.differ(seen)

@@ -12,7 +12,8 @@ from flow.process.plain_file import Signature, signature
 
 _SETTLED: Final = 2.0
 """Seconds after which a file's times tell a change: some file systems count in seconds."""
-_GONE: Final = unreadable(FileNotFoundError(errno.ENOENT, ""))
+_CLOSED: Final = {unreadable(OSError(number, "")) for number in (errno.EACCES, errno.EPERM)}
+"""What stands for the content of a file that others may read."""
 
 
 class _Entry(NamedTuple):
@@ -27,10 +28,8 @@ class _Entry(NamedTuple):
     """When a change was noticed; -inf: it has not changed."""
 
     def differs(self, signature: Signature) -> bool:
-        """Whether the file is known to be gone or to have another signature."""
-        if self.signature is None:
-            return self.hash == _GONE
-        return self.signature != signature
+        """Whether the file is known not to have a signature."""
+        return self.signature != signature and self.hash not in _CLOSED
 
 
 class Fingerprints:
@@ -66,8 +65,8 @@ class Fingerprints:
     def differ(self, signatures: Mapping[str, Signature]) -> bool:
         """Whether one of some files, as it was looked at last, does not have the signature.
 
-        One that is there and cannot be read by this process tells nothing: a child that runs as
-        another user may read it all the same.
+        One that this process may not read tells nothing: a child that runs as another user may read
+        it all the same.
         """
         return any(self._entries[path].differs(one) for path, one in signatures.items())
 
