@@ -14,6 +14,7 @@ from flow.store import dag_files, dags
 from flow.store.connect import Conn, connect, transaction
 from flow.store.dag_files import ParsedFile
 from flow.store.dags import Stored
+from flow.store.read import dags as read
 from flow.timetables import parse
 from waiting import wait_until
 
@@ -261,3 +262,20 @@ def test_two_parsers_that_store_the_same_new_id_at_once(
     assert stored.versions == {}
     assert stored.conflicts == ({} if path == "/dags/one.py" else {"a": "/dags/one.py"})
     assert one(connection, "select file, version from dag") == ("/dags/one.py", 1)
+
+
+def test_who_waits_for_a_dag_finds_the_version_that_it_got_meanwhile(
+    database: str, connection: Conn
+) -> None:
+    store(connection, definition())
+    with connect(database, name="verb") as verb, ThreadPoolExecutor() as pool:
+        with transaction(connection, "test"):
+            stored = dags.store(
+                connection, ParsedFile("/dags/one.py", "c2"), [definition(description="New")],
+                paused=True,
+            )  # fmt: skip
+            found = pool.submit(read.stored, verb, ["sales"], lock=True)
+            with connect(database, name="looks") as looks:
+                wait_until_blocked(looks)
+        assert stored.versions == {"sales": 2}
+        assert [(dag.dag_id, dag.version) for dag in found.result()] == [("sales", 2)]

@@ -65,9 +65,8 @@ def with_place(error: BaseException, file: str, root: str) -> str:
     else:
         return said
     named = f"{place[0]}:{place[1]}"
-    if place[0] == file:  # a line is told beside the error; Flow's own begin with it
-        return said.replace(f": {named}: ", ": ", 1)
-    return said if named in said else f"{said} ({named})"
+    told = place[0] == file or re.search(re.escape(named) + r"(?!\d)", said)
+    return said if told else f"{said} ({named})"
 
 
 def user_traceback(error: BaseException) -> str:

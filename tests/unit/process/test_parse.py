@@ -154,15 +154,6 @@ def test_a_name_that_is_elsewhere_is_told_with_its_place(
     assert f"; {instead}" in (parsed.error or "")
 
 
-def test_a_mistake_is_told_without_the_line_that_stands_beside_it(root: Path) -> None:
-    parsed, _ = parse(root, "from flow import task\n@task\ndef f(x): ...\nf.expand(x=[1])\n")
-    assert parsed.error_line == 4
-    assert parsed.error == (
-        "UnsupportedArgument: dynamic task mapping (expand) is not supported yet; write a Python "
-        "loop over values that are known: f.override(task_id=…)(value) for each"
-    )
-
-
 def test_a_file_that_cannot_be_opened_is_told_without_flows_own_lines(root: Path) -> None:
     job = ParseJob(file=str(root / "inner"), root=str(root))
     (parsed,) = run(run_parse, job, root.parent / "log").reports

@@ -145,13 +145,17 @@ _BEHIND = f"""select {_COLUMNS} {_MATCHING} and d.dag_id > %(dag_id)s
 order by d.dag_id limit %(limit)s"""
 _SOME = f"select {_COLUMNS} from dag d where d.present and d.dag_id = any(%(dag_ids)s::text[])"
 
-# `for no key update` is added where a verb changes what it reads.
 _STORED_COLUMNS = """
 select d.dag_id, d.present, d.paused, d.version, d.timezone, d.description, d.line,
   d.max_active_runs, d.cursor_at, d.next_run_at, v.spec_hash
 from dag d join dag_version v on v.dag_id = d.dag_id and v.number = d.version
 """
 _STORED = f"{_STORED_COLUMNS} where d.dag_id = any(%(dag_ids)s::text[]) order by d.dag_id"
+# For a verb that changes what it reads. Apart from the reading: who has waited for a lock is shown
+# the row as it is then, but joined with the version that it had before.
+_LOCK = """
+select from dag where dag_id = any(%(dag_ids)s::text[]) order by dag_id for no key update
+"""
 # Index dag_due, from where the last look ended.
 _DUE = f"""{_STORED_COLUMNS}
 where d.present and not d.paused and d.next_run_at <= %(until)s
@@ -232,9 +236,10 @@ def stored(conn: Conn, dag_ids: Sequence[str], *, lock: bool = False) -> list[St
 
     `lock` takes their rows FOR NO KEY UPDATE, in order of id; it waits for whoever holds one.
     """
-    statement = _STORED + " for no key update of d" if lock else _STORED
-    rows = conn.execute(statement, {"dag_ids": list(dag_ids)})
-    return [StoredDag._make(row) for row in rows]
+    asked = {"dag_ids": list(dag_ids)}
+    if lock:
+        conn.execute(_LOCK, asked)
+    return [StoredDag._make(row) for row in conn.execute(_STORED, asked)]
 
 
 def due(conn: Conn, until: datetime, after: StoredDag | None, limit: int) -> list[StoredDag]:
