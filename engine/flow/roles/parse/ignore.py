@@ -74,8 +74,8 @@ class Ignore:
                 raise ValueError(f"it is larger than {_LARGEST >> 20} MiB: write fewer patterns")
             lines = text.decode("utf-8", "surrogateescape").splitlines()
             regexp = self._regexp and name == AIRFLOW
-            return Rules(folder, _limited(path, _regexp(lines) if regexp else _glob(lines)))
-        except (OSError, ValueError, re.error) as error:
+            return Rules(folder, _limited(path, _regexp(path, lines) if regexp else _glob(lines)))
+        except (OSError, ValueError) as error:
             log.warning("%s is passed over: %s", path, error)
             return None
 
@@ -107,9 +107,15 @@ def _glob(lines: Sequence[str]) -> _Verdict:
     return verdict
 
 
-def _regexp(lines: Sequence[str]) -> _Verdict:
-    texts = [line.partition("#")[0].strip() for line in lines]
-    patterns = [re.compile(text) for text in texts if text]
+def _regexp(file: str, lines: Sequence[str]) -> _Verdict:
+    """As Airflow 2 has it, also in that a wrong line does not cost the others."""
+    patterns = []
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        try:
+            patterns += [re.compile(text)] if text else []
+        except re.error as error:
+            log.warning("%s: line %d is passed over: %s", file, number, error)
 
     def verdict(path: str, folder: bool) -> bool | None:
         return True if any(pattern.search(path) for pattern in patterns) else None
