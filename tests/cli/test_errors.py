@@ -67,6 +67,9 @@ WRONG = {
         "write names with commas between them, such as --queues default,gpu; without --queues "
         "the worker serves those of worker.queues\n"
     ),
+    ("work", "--once", "--slots", "0"): (
+        "--once with no slots runs nothing, and would never be done\ngive it slots: --slots 1\n"
+    ),
     ("work", "--slots", "8..4"): (
         "--slots 8..4 is no number of slots\n"
         "write --slots 8, or --slots 4..16 for at least 4, and up to 16 while the host has CPU and "

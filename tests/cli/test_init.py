@@ -41,3 +41,11 @@ def test_init_leaves_existing_files_alone(flow, project):
     )
     assert (project / "dags" / "daily_sales.py").read_text() == "mine"
     assert not (project / "flow.toml").exists()
+
+
+def test_init_writes_through_no_link_that_leads_nowhere(flow, project, tmp_path):
+    (project / "flow.toml").symlink_to(tmp_path / "elsewhere")
+    ended = flow("init")
+    assert ended.code == 4
+    assert ended.err.startswith("already there: flow.toml\n")
+    assert not (tmp_path / "elsewhere").exists()

@@ -131,3 +131,11 @@ def test_survivors_are_named_when_patience_ends(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.undo()
     tree.kill(process.pid)
     process.wait()
+
+
+@pytest.mark.parametrize(("state", "stopped"), [(b"T", True), (b"t", False), (b"S", False)])
+def test_one_that_is_traced_for_a_moment_is_not_stopped(
+    state: bytes, stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "_stat", lambda pid: [state, b"1"])
+    assert tree.stopped(os.getpid()) is stopped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +34,7 @@ def init(
 
     Existing files are left alone: when one of them is in the way, nothing is written.
     """
-    in_the_way = [str(folder / file) for file in FILES if (folder / file).exists()]
+    in_the_way = [str(folder / file) for file in FILES if os.path.lexists(folder / file)]
     if in_the_way:
         raise Conflict(
             f"already there: {', '.join(in_the_way)}",
@@ -41,7 +42,8 @@ def init(
         )
     for file in FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).write_bytes((PROJECT / file).read_bytes())
+        with (folder / file).open("xb") as made_now:  # through no link that has come meanwhile
+            made_now.write((PROJECT / file).read_bytes())
     printer = Output(output)
     made = [str(folder / file) for file in FILES]
     printer.lines(made, {"folder": str(folder), "files": made})

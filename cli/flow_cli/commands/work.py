@@ -45,9 +45,13 @@ def work(
     named = None if queues is None else _names(queues)
     asked = None if slots is None else read_slots(slots)
     config = invocation(context).config
+    worker = config.settings.worker
+    if once and (asked.most if asked else worker.most_slots or worker.slots) == 0:
+        raise UsageError(
+            "--once with no slots runs nothing, and would never be done", "give it slots: --slots 1"
+        )
     stop = prepare("work")
     dsn = locate.dsn(config.settings)
-    worker = config.settings.worker
     serve(
         Settings(
             dsn=dsn,

@@ -10,9 +10,8 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from types import FrameType
+from functools import partial
 from typing import Any, Final
 
 from flow.authoring.dag import DAG
@@ -21,6 +20,7 @@ from flow.authoring.moments import utc
 from flow.errors import InvalidDag
 from flow.process import trace
 from flow.process.messages import Evaluated, SchedulePosition
+from flow.process.time_limit import call_within
 from flow.timetables.base import DataInterval, TimeRestriction, Timetable
 from flow.timetables.custom import MOST_ROWS, Row, checked
 from flow.timetables.kind import later
@@ -36,10 +36,6 @@ _STEPS: Final = 100_000
 _HORIZON: Final = timedelta(days=400)
 _LEAST_ROWS: Final = 16
 """Intervals listed also beyond the horizon."""
-
-
-class OutOfTime(BaseException):
-    """The timetable took too long; no `except Exception` of it may stop this."""
 
 
 def evaluate(
@@ -72,11 +68,9 @@ def _evaluate_all(
 def _evaluate(dag: DAG, position: SchedulePosition, seconds: float, left: float) -> Evaluated:
     rows: list[Row] = []
     try:
-        with (
-            _time_limit(signal.ITIMER_PROF, signal.SIGPROF, seconds, " of a processor"),
-            _time_limit(signal.ITIMER_REAL, signal.SIGALRM, left),
-        ):
-            dry = _Listing(dag, position, datetime.now(UTC), rows).fill()
+        listing = _Listing(dag, position, datetime.now(UTC), rows)
+        by_clock = partial(call_within, left, listing.fill, timer=signal.ITIMER_REAL)
+        dry = call_within(seconds, by_clock)
     except BaseException as error:
         return Evaluated(
             dag_id=dag.dag_id,
@@ -163,31 +157,3 @@ def _row(info: Any) -> Row:
         datetime.combine(moment.date(), moment.time(), moment.tzinfo) for moment in moments
     )
     return checked((Row(start, end, run_after),))[0]
-
-
-@contextmanager
-def _time_limit(
-    timer: int, number: signal.Signals, seconds: float, what: str = ""
-) -> Iterator[None]:
-    """Raise `OutOfTime` in the block once its time is up; in the main thread only.
-
-    It takes one of the process's timers and its signal, so nothing else may be timed by them.
-    """
-
-    inside = True
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        if inside:
-            raise OutOfTime(f"it took longer than {seconds:.3g} s{what}")
-
-    before = signal.signal(number, interrupt)
-    # Again and again: a timetable that catches everything is interrupted once more.
-    signal.setitimer(timer, seconds, 0.1)
-    try:
-        try:
-            yield
-        finally:
-            inside = False
-    finally:  # also when the interrupt has come in the line before
-        signal.setitimer(timer, 0)
-        signal.signal(number, before)

@@ -6,7 +6,11 @@ An archive with nothing but folders and data at its top is no DAG file.
 from __future__ import annotations
 
 import os
+import shutil
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
 from typing import IO, Final
 
 from flow.process import plain_file
@@ -22,11 +26,8 @@ def names_in(archive: str) -> list[str]:
     Raises OSError when the file cannot be read, and almost anything when it is no archive, not all
     of one, or one that was made to do harm.
     """
-    with (
-        open(archive, "rb", opener=plain_file.opener) as file,
-        zipfile.ZipFile(_Bounded(file)) as opened,
-    ):
-        return sorted(n for n in opened.namelist() if n.endswith(".py") and "/" not in n)
+    with _opened(archive) as opened:
+        return _at_top(opened)
 
 
 def modules_in(archive: str) -> dict[str, bytes]:
@@ -34,9 +35,29 @@ def modules_in(archive: str) -> dict[str, bytes]:
 
     What is packed may be far larger than the archive: for processes of users' code only.
     """
-    names = names_in(archive)
-    with zipfile.ZipFile(archive) as opened:
-        return {f"{archive}{os.sep}{name}": opened.read(name) for name in names}
+    with _opened(archive) as opened:
+        return {f"{archive}{os.sep}{name}": _source(opened, name) for name in _at_top(opened)}
+
+
+@contextmanager
+def _opened(archive: str) -> Iterator[zipfile.ZipFile]:
+    with (
+        open(archive, "rb", opener=plain_file.opener) as file,
+        zipfile.ZipFile(_Bounded(file)) as opened,
+    ):
+        yield opened
+
+
+def _at_top(opened: zipfile.ZipFile) -> list[str]:
+    return sorted(n for n in opened.namelist() if n.endswith(".py") and "/" not in n)
+
+
+def _source(opened: zipfile.ZipFile, name: str) -> bytes:
+    """What is packed under a name, read in pieces: `_Bounded` has a limit for each."""
+    source = BytesIO()
+    with opened.open(name) as packed:
+        shutil.copyfileobj(packed, source)
+    return source.getvalue()
 
 
 class _Bounded:

@@ -86,4 +86,6 @@ class ZygoteDied:
         return f"signal {self.signal}" if self.signal is not None else f"exit code {self.exit_code}"
 
 
-Event = ZygoteReady | JobStarted | ChildMessage | JobEnded | JobGone | ZygoteDied
+JobEvent = JobStarted | ChildMessage | JobEnded | JobGone | ZygoteDied
+"""What concerns jobs."""
+Event = ZygoteReady | JobEvent

@@ -41,7 +41,8 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     try:
         line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
     except ProtocolError as error:
-        line.send(Parsed(error=f"the DAGs of this file are too large: {error.message}"))
+        what = "the DAGs of this file are" if parsed.specs else "what its import reports is"
+        line.send(Parsed(error=f"{what} too large: {error.message}"))
     except UnicodeEncodeError as error:
         line.send(Parsed(error=f"a name in this file is no text: {error}"))
     output.flush()

@@ -51,9 +51,9 @@ def alive(pid: int) -> bool:
 
 
 def stopped(pid: int) -> bool:
-    """Whether a process has been stopped by a signal, or by one that traces it."""
+    """Whether a process has been stopped by a signal; one that is traced goes on by itself."""
     fields = _stat(pid)
-    return fields is not None and fields[0] in (b"T", b"t")
+    return fields is not None and fields[0] == b"T"
 
 
 def kill(root: int) -> None:

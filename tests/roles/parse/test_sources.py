@@ -75,7 +75,15 @@ def test_a_file_that_is_ignored_from_now_on_is_gone(folder: Folder) -> None:
 
 def test_an_ignore_file_that_cannot_be_read_ignores_nothing(folder: Folder) -> None:
     folder.dag("one.py", "one")
-    folder.write(".airflowignore", "(\n")
+    (folder.path / ".airflowignore").mkdir()
+    folder.parse(regexp_ignore=True)
+    assert sorted(folder.dags()) == ["one"]
+
+
+def test_a_wrong_line_of_an_ignore_file_costs_no_other(folder: Folder) -> None:
+    folder.dag("one.py", "one")
+    folder.dag("two.py", "two")
+    folder.write(".airflowignore", "(\ntwo\n")
     folder.parse(regexp_ignore=True)
     assert sorted(folder.dags()) == ["one"]
 

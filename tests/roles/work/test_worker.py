@@ -12,6 +12,7 @@ import pytest
 
 from flow.process.pin import Pin
 from flow.roles.work import jobs, slots
+from flow.roles.work import worker as worker_module
 from flow.roles.work.held import HeldTry, try_job
 from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
@@ -101,6 +102,31 @@ def test_a_callback_whose_claim_was_not_heard_of_is_free_again(
     worker.beat(world.conn)
     with transaction(world.conn, "test"):
         assert len(callbacks.claim(world.conn, **who)) == 1  # type: ignore[arg-type]
+
+
+def test_tasks_and_callbacks_share_the_slots_and_neither_waits_for_ever(
+    world: World, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One slot, and more of both than it can hold."""
+    started: list[object] = []
+    monkeypatch.setattr(jobs.Jobs, "start", lambda self, one: started.append("task"))
+    monkeypatch.setattr(jobs.Jobs, "start_callback", lambda self, one: started.append("callback"))
+    world.add(spec("d", task("a"), task("b"), task("c"), task("e")))
+    world.scheduler().run_once()
+    row = world.conn.execute("select run_key from run").fetchone()
+    assert row is not None
+    asked = NewCallback(row[0], "d", "failure", "it failed", "local", "default")
+    with transaction(world.conn, "test"):
+        callbacks.add(world.conn, [asked] * 2)
+    monkeypatch.setattr(worker_module, "CALLBACK_PAUSE", 3600.0)
+    for _ in range(3):
+        worker.backlog = True
+        worker.tend(world.conn)
+    assert started == ["callback", "task", "task"], "one at a time, first of all a callback"
+    worker._callbacks_at = 0.0
+    worker.tend(world.conn)
+    worker.tend(world.conn)
+    assert started[3:] == ["callback", "task"], "it has waited long enough"
 
 
 def test_a_claim_whose_answer_was_lost_is_freed_by_a_worker_that_ends_before_its_next_heartbeat(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -127,5 +128,27 @@ def test_what_a_child_saw_is_compared_with_what_is_there(tmp_path: Path) -> None
     memory.content(str(file))
     assert not memory.differ(seen)
     file.write_text("x = 22\n")
+    memory.content(str(file))
+    assert memory.differ(seen)
+
+
+def test_what_only_a_child_may_read_is_no_difference_but_what_is_gone_or_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    seen = {str(file): signature(str(file))}
+    memory = Fingerprints()
+    with monkeypatch.context() as patch:
+        patch.setattr(fingerprints, "content_hash", refuse)
+        assert memory.content(str(file)) == "unreadable:EACCES"
+        assert not memory.differ(seen)
+    file.unlink()
+    memory.content(str(file))
+    assert memory.differ(seen)
+    file.mkdir()
     memory.content(str(file))
     assert memory.differ(seen)

@@ -117,3 +117,15 @@ def test_what_waits_to_be_alone_comes_back_among_the_others_only_when_it_has_cha
     queue.add([Waiting("deadly", alone=True), Waiting("hangs", again=True)])
     queue.add([Waiting("deadly", own=True)])
     assert take_all(queue) == ["deadly", "hangs"]
+
+
+def test_what_has_been_imported_and_changed_meanwhile_has_ended_nobody_in_a_row() -> None:
+    queue = Queue(1)
+    queue.add([Waiting("one").suspected().suspected()])
+    assert take_all(queue) == ["one"]
+    queue.add([queue.done("one").renewed()])
+    assert take_all(queue) == ["one"]
+    queue.add([Waiting("good")])
+    assert not queue.yields("one")
+    assert take_all(queue) == ["good"], "it is not alone to its end any more"
+    assert queue.done("one").suspected().deaths == 1

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from flow.errors import ProtocolError
 from flow.graph import decode
 from flow.process.jobs import ParseJob
 from flow.process.last_words import last_words
@@ -234,6 +235,30 @@ def test_the_line_is_not_stdout(root: Path) -> None:
 def sys_stdin_is_empty(root: Path) -> Any:
     parsed, _ = parse(root, "import sys\nassert sys.stdin.read() == ''\n")
     return parsed.error is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("from flow import DAG\nDAG('d')\n", "the DAGs of this file are too large: 65 MB"),
+        ("import helper\n1 / 0\n", "what its import reports is too large: 65 MB"),
+    ],
+)
+def test_what_no_message_can_hold_is_named(root: Path, text: str, says: str) -> None:
+    def serve(job: ParseJob, line: Any, *, received: float) -> None:
+        send = line.send
+
+        def refuse(message: Parsed) -> None:
+            line.send = send
+            raise ProtocolError("65 MB")
+
+        line.send = refuse
+        run_parse(job, line, received=received)
+
+    file = root / "file.py"
+    file.write_text(text)
+    (parsed,) = run(serve, ParseJob(file=str(file), root=str(root)), root.parent / "log").reports
+    assert parsed == Parsed(error=says)
 
 
 def test_an_import_that_nobody_stops_ends_by_its_own_limit_and_says_where(root: Path) -> None:

@@ -42,12 +42,17 @@ def test_else_it_does_not_grow(used: int, host: Host, wanting: bool) -> None:
 def test_a_host_that_is_short_twice_in_a_row_has_a_quarter_fewer_running(short: Host) -> None:
     slots = having(4, 16, 16)
     seen = []
-    for host in (short, STEADY, short, short, short):
+    for host in (short, STEADY, short, short, short, STEADY, short, short):
         slots.settle(12, host, wanting=True)
         seen.append(slots.now)
-    assert seen == [16, 16, 16, 9, 7]
-    for _ in range(9):
+    assert seen == [16, 16, 16, 9, 9, 9, 9, 9], "until some of the twelve have ended"
+    seen = []
+    for _ in range(8):
         slots.settle(slots.now, short, wanting=True)
+        seen.append(slots.now)
+    assert seen == [9, 7, 7, 6, 6, 5, 5, 4]
+    for _ in range(2):
+        slots.settle(4, short, wanting=True)
     assert slots.now == 4
 
 
@@ -57,6 +62,22 @@ def test_after_a_quiet_time_it_begins_with_the_least() -> None:
     assert slots.now == 16
     slots.settle(3, SPARE, wanting=False)
     assert slots.now == 4
+
+
+def test_a_range_from_0_begins_with_one_again_and_has_none_while_the_host_is_short() -> None:
+    slots = having(0, 16, 0)
+    slots.settle(0, STEADY, wanting=True)
+    assert slots.now == 0
+    slots.settle(0, SPARE, wanting=True)
+    slots.settle(1, SPARE, wanting=True)
+    slots.settle(2, SPARE, wanting=True)
+    assert slots.now == 3
+    for wanting in (False, True):
+        slots.settle(0, STEADY, wanting=wanting)
+        assert slots.now == 1
+    for _ in range(2):
+        slots.settle(0, FULL, wanting=False)
+    assert slots.now == 0
 
 
 def test_a_fixed_number_never_looks_and_a_range_now_and_then(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -11,6 +12,8 @@ from flow.process.plain_file import Signature, signature
 
 _SETTLED: Final = 2.0
 """Seconds after which a file's times tell a change: some file systems count in seconds."""
+_CLOSED: Final = {unreadable(OSError(number, "")) for number in (errno.EACCES, errno.EPERM)}
+"""What stands for the content of a file that others may read."""
 
 
 class _Entry(NamedTuple):
@@ -23,6 +26,10 @@ class _Entry(NamedTuple):
     """Whether the content is the same as long as the signature is."""
     changed_at: float
     """When a change was noticed; -inf: it has not changed."""
+
+    def differs(self, signature: Signature) -> bool:
+        """Whether the file is known not to have a signature."""
+        return self.signature != signature and self.hash not in _CLOSED
 
 
 class Fingerprints:
@@ -56,8 +63,12 @@ class Fingerprints:
         return any(self._entries[path].changed_at > moment for path in paths)
 
     def differ(self, signatures: Mapping[str, Signature]) -> bool:
-        """Whether one of some files, as it was looked at last, does not have the signature."""
-        return any(self._entries[path].signature != one for path, one in signatures.items())
+        """Whether one of some files, as it was looked at last, does not have the signature.
+
+        One that this process may not read tells nothing: a child that runs as another user may read
+        it all the same.
+        """
+        return any(self._entries[path].differs(one) for path, one in signatures.items())
 
     def keep(self, paths: set[str]) -> None:
         """Forget all other files."""

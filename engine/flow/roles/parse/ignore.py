@@ -12,12 +12,13 @@ import logging
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
 from flow.process import plain_file
-from flow.roles.parse.time_limit import time_limit
+from flow.process.time_limit import OutOfTime, call_within
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +28,9 @@ NAMES: Final = (AIRFLOW, FLOW)
 """In one folder the later one has the last word."""
 
 _LONGEST: Final = 0.5
-"""Seconds of one comparison."""
+"""Seconds of a processor for one comparison."""
 _LARGEST: Final = 1024 * 1024
-"""Bytes of an ignore file that count."""
+"""Bytes that an ignore file may have."""
 
 _Verdict = Callable[[str, bool], bool | None]
 """Of a path from the ignore file's folder, and whether it is a folder: whether it is ignored; None:
@@ -68,10 +69,13 @@ class Ignore:
         path = os.path.join(folder, name)  # noqa: PTH118 - as where folders are walked
         try:
             with open(path, "rb", opener=plain_file.opener) as file:
-                lines = file.read(_LARGEST).decode("utf-8", "surrogateescape").splitlines()
+                text = file.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise ValueError(f"it is larger than {_LARGEST >> 20} MiB: write fewer patterns")
+            lines = text.decode("utf-8", "surrogateescape").splitlines()
             regexp = self._regexp and name == AIRFLOW
-            return Rules(folder, _limited(path, _regexp(lines) if regexp else _glob(lines)))
-        except (OSError, ValueError, re.error) as error:
+            return Rules(folder, _limited(path, _regexp(path, lines) if regexp else _glob(lines)))
+        except (OSError, ValueError) as error:
             log.warning("%s is passed over: %s", path, error)
             return None
 
@@ -85,9 +89,8 @@ def _limited(file: str, verdict: _Verdict) -> _Verdict:
         if over:
             return None
         try:
-            with time_limit(_LONGEST):
-                return verdict(path, folder)
-        except TimeoutError as error:
+            return call_within(_LONGEST, partial(verdict, path, folder))
+        except OutOfTime as error:
             over = True
             log.warning("%s is passed over: %s to compare it with %r", file, error, path)
             return None
@@ -104,9 +107,15 @@ def _glob(lines: Sequence[str]) -> _Verdict:
     return verdict
 
 
-def _regexp(lines: Sequence[str]) -> _Verdict:
-    texts = [line.partition("#")[0].strip() for line in lines]
-    patterns = [re.compile(text) for text in texts if text]
+def _regexp(file: str, lines: Sequence[str]) -> _Verdict:
+    """As Airflow 2 has it, also in that a wrong line does not cost the others."""
+    patterns = []
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        try:
+            patterns += [re.compile(text)] if text else []
+        except re.error as error:
+            log.warning("%s: line %d is passed over: %s", file, number, error)
 
     def verdict(path: str, folder: bool) -> bool | None:
         return True if any(pattern.search(path) for pattern in patterns) else None

@@ -90,6 +90,7 @@ class Imports:
         self.host = Host(name, spare=_SPARE, user=user, limit=_LARGEST, keep=keep)
         self._running: dict[int, Import] = {}
         self._look_at = 0.0
+        self._was_frozen = False
         self._selector = selectors.EpollSelector()
         self._selector.register(self.host, selectors.EVENT_READ)
 
@@ -139,14 +140,23 @@ class Imports:
     def stop_overdue(self) -> None:
         """Kill the imports whose time is up, and all of them where one has stopped the zygote."""
         now = time.monotonic()
-        if self._running and now >= self._look_at:
+        if not self._running:
+            self._was_frozen = False
+        elif now >= self._look_at:
             self._look_at = now + _LOOK
-            if self.host.frozen:
-                self.host.kill()
+            self._kill_frozen()
         for job_id, one in self._running.items():
             if one.deadline <= now and not one.overdue:
                 one.overdue = True
                 self.host.stop(job_id, grace=0.0)
+
+    def _kill_frozen(self) -> None:
+        """End a zygote that is found stopped by two looks running, and all imports with it."""
+        frozen = self.host.frozen
+        if frozen and self._was_frozen:
+            self.host.kill()
+            frozen = False
+        self._was_frozen = frozen
 
     def note_variable(self, job_id: int, key: str, stamp: str | None) -> None:
         """Remember that an import has read a variable."""

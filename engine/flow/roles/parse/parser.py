@@ -42,7 +42,8 @@ _MANY: Final = 500
 """Changes in one moment after which a sweep costs less than a look at each."""
 _RESTLESS: Final = (
     "this file, or a module that it imports, changes whenever it is imported: what is stored may "
-    "be of an older state, and it is imported anew every parse.interval"
+    "be of an older state, and it is imported anew with each look at all files, at least every "
+    "parse.interval"
 )
 _OTHERS: Final = 0.1
 """Seconds between two looks at what another processor is about to finish."""
@@ -314,7 +315,7 @@ class Parser:
             # Which of both states was imported?
             self._leases.give_back([imported.path])
             if os.path.isfile(imported.path):  # noqa: PTH113 - as elsewhere for paths of files
-                self._queue.add([waiting._replace(own=True)])
+                self._queue.add([waiting.renewed()])
             else:
                 self.sweep_soon()
             return

@@ -27,6 +27,10 @@ class Waiting(NamedTuple):
         """To be parsed alone, for all processes have died beside it."""
         return self._replace(alone=True, deaths=self.deaths + 1)
 
+    def renewed(self) -> Waiting:
+        """To be parsed again, for it has changed during an import that ended by itself."""
+        return self._replace(own=True, deaths=0)
+
     @property
     def lane(self) -> int:
         """Its place among the lanes; the lower one is the better one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,9 +13,7 @@ from flow.process.messages import Done, Refused, ToChild
 from flow.process.pin import Pin, on_this_host
 from flow.process.root import root_of
 from flow.roles.work.settings import Settings
-from flow.store import tries
 from flow.store.callbacks import ClaimedCallback
-from flow.store.connect import Conn, transaction
 from flow.store.tries import Claimed, Orders
 
 
@@ -71,16 +68,6 @@ class HeldCallback:
 
 _FOR_ITS_RUN: Final = (StopCause.STALE, StopCause.CLEARED, StopCause.STOPPED)
 """Causes after which nobody is to hear of how a try would have ended."""
-
-
-def note_processes(conn: Conn, held: Sequence[HeldTry]) -> None:
-    """Write process id and log of tries that have been running for a heartbeat."""
-    running = [(one.task.key, one.pid, one.log) for one in held if one.pid is not None]
-    if running:
-        with transaction(conn, "work.note"):
-            tries.started(conn, running)
-        for one in held:
-            one.noted = one.pid is not None
 
 
 def standing(held: HeldTry | HeldCallback | None, *, failed: bool) -> ToChild:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+from typing import assert_never
 
 from flow.decide import lost, orphaned_callback
 from flow.errors import ProtocolError
@@ -18,8 +19,8 @@ from flow.process.ending import (
 )
 from flow.process.events import (
     ChildMessage,
-    Event,
     JobEnded,
+    JobEvent,
     JobGone,
     JobStarted,
     ZygoteDied,
@@ -113,7 +114,7 @@ class Jobs:
 
     # ── what the zygote and the children say ─────────────────────────────────────────────────────
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: JobEvent) -> None:
         """Take note of it."""
         match event:
             case JobStarted(job_id, pid):
@@ -137,6 +138,8 @@ class Jobs:
                 for job_id in job_ids:
                     self._lose(job_id)
                 self._host.restart()
+            case _:
+                assert_never(event)
 
     def _end(self, ended: JobEnded) -> None:
         held = self._held.pop(ended.job_id)

@@ -7,11 +7,11 @@ from typing import Final
 import psutil
 
 AT_ONCE: Final = 64
-"""Tasks claimed in one statement."""
+"""Tasks and callbacks claimed in one transaction."""
 EXIT_PATIENCE: Final = 5.0
 """Seconds in which a process that has said its last word must be dead, else it is killed."""
 CALLBACK_PAUSE: Final = 1.0
-"""Seconds between two looks for callbacks while tasks keep coming."""
+"""Seconds between two times that callbacks are taken before the tasks that keep coming."""
 
 
 def memory_allows(part: float) -> bool:

@@ -10,6 +10,7 @@ from flow.process.environment import TaskUser
 
 _BESIDE_VALUE: Final = 64 << 10
 """Bytes that a result may take beside the value it returns."""
+_MOST_SPARE: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Settings:
         What that spares is not more with more of them. With many slots it is memory: what the
         zygote writes to between two rows of forks, all those of one row share.
         """
-        return max(1, min(self.most, 4 + self.most // 100))
+        return max(1, min(self.most, 4 + self.slots // 100, _MOST_SPARE))
 
     @property
     def results_limit(self) -> int:

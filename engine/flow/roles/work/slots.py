@@ -8,7 +8,8 @@ One with a range begins with the least, and looks at the host with its heartbeat
 - It has a quarter fewer than are used, at least one, when twice in a row the host had less than
   `SHORT_CPU` of its CPU time idle, or less memory than has to be free. No try is ended for that:
   until enough of them have ended by themselves, nothing is claimed.
-- It begins with the least again once it uses fewer than that.
+- It begins with the least again once it uses fewer than that; with one, of a range from 0, so that
+  it goes on looking for something to do.
 
 Between both thresholds nothing changes, so that the number does not swing. CPU and memory are those
 of the whole host, whoever uses them, also when the worker stands in a container or control group
@@ -79,11 +80,13 @@ class Slots:
         least_memory = self._min_free_memory
         is_short = host.idle_cpu < SHORT_CPU or host.free_memory < least_memory
         self._short = self._short + 1 if is_short else 0
-        if used < self.least:
-            self.now = self.least
+        first = max(1, self.least)
+        if used < first < self.now:
+            self.now = first
         elif self._short >= SHORT_LOOKS:
-            running = min(self.now, used)
-            self.now = max(self.least, running - max(1, running // 4))
+            self._short = 0
+            # Those that it was to have fewer of may still run: then it stays with what it has.
+            self.now = max(self.least, min(self.now, used - max(1, used // 4)))
         elif (
             wanting
             and used >= self.now

@@ -11,6 +11,8 @@ import logging
 import os
 import socket
 import time
+from collections.abc import Sequence
+from functools import partial
 
 from flow.embedded import Server
 from flow.process import alarm
@@ -20,7 +22,7 @@ from flow.process.events import ZygoteReady
 from flow.process.host import Host
 from flow.roles.losses import free, release_callbacks
 from flow.roles.work import kept, marker
-from flow.roles.work.held import note_processes
+from flow.roles.work.held import HeldTry
 from flow.roles.work.jobs import Jobs
 from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, memory_allows
 from flow.roles.work.outbox import Outbox
@@ -29,9 +31,10 @@ from flow.roles.work.settings import Settings
 from flow.roles.work.slots import Slots
 from flow.roles.work.succession import succeed
 from flow.store import callbacks, processes, stopping, tries, wakeups
+from flow.store.callbacks import ClaimedCallback
 from flow.store.connect import Conn, transaction
 from flow.store.notify import WAKE, Notifier
-from flow.store.tries import Claim
+from flow.store.tries import Claim, Claimed
 
 log = logging.getLogger(__name__)
 
@@ -186,7 +189,7 @@ class Worker:
             if cause is not None:
                 self._jobs.stop(job_id, held, cause, self.settings.kill_grace)
         self._let_go(conn, counting.keys() | stopped, taken)
-        note_processes(conn, [held for held in holding.values() if not held.noted])
+        _note_processes(conn, [held for held in holding.values() if not held.noted])
 
     def _let_go(self, conn: Conn, claims: set[Claim], callback_ids: set[int]) -> None:
         """Free what the store says we hold and we do not: the answer to a claim was lost."""
@@ -231,25 +234,51 @@ class Worker:
             return
         if not memory_allows(self.settings.min_free_memory):
             return
-        who = {
-            "worker": self.process_id,
-            "executor": self.settings.executor,
-            "queues": self.settings.queues,
-        }
-        pins = self.settings.pins
         limit = min(self._slots.now - self._jobs.used, AT_ONCE)
-        now = time.monotonic()
-        waiting = []
         with transaction(conn, "work.claim"):
-            taken = tries.claim(conn, host=self.hostname, limit=limit, pins=pins, **who)  # type: ignore[arg-type]
-            if not taken or now >= self._callbacks_at:
-                self._callbacks_at = now + CALLBACK_PAUSE
-                waiting = callbacks.claim(conn, limit=limit, **who)  # type: ignore[arg-type]
-        self.backlog = len(taken) == limit or len(waiting) == limit
+            taken, waiting = self._take(conn, self.process_id, limit)
+        self.backlog = len(taken) + len(waiting) == limit
         for task in taken:
             self._jobs.start(task)
         for callback in waiting:
             self._jobs.start_callback(callback)
+
+    def _take(
+        self, conn: Conn, worker: int, limit: int
+    ) -> tuple[Sequence[Claimed], Sequence[ClaimedCallback]]:
+        """Claim tasks and callbacks, together no more than `limit`.
+
+        Callbacks come first now and then, else tasks that keep coming would leave them no slot, and
+        where there are no tasks.
+        """
+        settings = self.settings
+        claim_callbacks = partial(
+            callbacks.claim,
+            conn,
+            worker=worker,
+            executor=settings.executor,
+            queues=settings.queues,
+            limit=limit,
+        )
+        now = time.monotonic()
+        first = now >= self._callbacks_at
+        waiting: Sequence[ClaimedCallback] = claim_callbacks() if first else ()
+        taken: Sequence[Claimed] = ()
+        if left := limit - len(waiting):
+            taken = tries.claim(
+                conn,
+                worker=worker,
+                host=self.hostname,
+                executor=settings.executor,
+                queues=settings.queues,
+                limit=left,
+                pins=settings.pins,
+            )
+        if not taken and not first:
+            waiting = claim_callbacks()
+        if first or not taken:
+            self._callbacks_at = now + CALLBACK_PAUSE
+        return taken, waiting
 
     def retire(self, conn: Conn) -> None:
         """Close our row; the last thing a worker does, when it holds nothing that it knows of."""
@@ -266,3 +295,13 @@ class Worker:
         if self.process_id is not None:
             with transaction(conn, "work.drain"):
                 processes.drain(conn, self.process_id)
+
+
+def _note_processes(conn: Conn, held: Sequence[HeldTry]) -> None:
+    """Write process id and log of tries that have been running for a heartbeat."""
+    running = [(one.task.key, one.pid, one.log) for one in held if one.pid is not None]
+    if running:
+        with transaction(conn, "work.note"):
+            tries.started(conn, running)
+        for one in held:
+            one.noted = one.pid is not None

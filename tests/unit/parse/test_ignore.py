@@ -1,0 +1,37 @@
+"""What an ignore file says, and when it says nothing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+import pytest
+
+from flow.roles.parse import ignore
+from flow.roles.parse.ignore import FLOW, Ignore
+
+
+def test_only_time_of_a_processor_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a busy machine would have files imported that are ignored."""
+
+    def starved(path: str, folder: bool) -> bool:
+        time.sleep(0.2)
+        return True
+
+    monkeypatch.setattr(ignore, "_LONGEST", 0.05)
+    verdict = ignore._limited("file", starved)
+    assert verdict("one.py", False) is True
+
+
+def test_a_file_that_is_too_large_is_passed_over_as_a_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The beginning of a pattern may well ignore more than all of it."""
+    folder, file = str(tmp_path), tmp_path / FLOW
+    file.write_text("#" * (ignore._LARGEST - 6) + "\nx.py\n")
+    assert Ignore().within(folder, [FLOW]).ignores(f"{folder}/x.py", folder=False)
+    file.write_text("#" * (ignore._LARGEST - 6) + "\nx.py\n/\n")
+    with caplog.at_level(logging.WARNING):
+        assert not Ignore().within(folder, [FLOW]).ignores(f"{folder}/x.py", folder=False)
+    assert "is passed over: it is larger than 1 MiB" in caplog.text
