@@ -14,7 +14,6 @@ from flow.errors import Conflict, NotFound, UsageError
 from flow.graph import GroupSpec, TaskSpec
 from flow.graph.imported import ImportFailure
 from flow.ops import (
-    broken_files,
     cancelling,
     clearing,
     dag_warnings,
@@ -123,12 +122,13 @@ def test_a_broken_file_is_read_when_the_transaction_is_over(
 ) -> None:
     broken(world, tmp_path / "shop.py", "DAG('sales')\n")
     at_reading: list[TransactionStatus] = []
+    opener = plain_file.opener
 
     def opened(path: str, flags: int) -> int:
         at_reading.append(world.conn.info.transaction_status)
-        return plain_file.opener(path, flags)
+        return opener(path, flags)
 
-    monkeypatch.setattr(broken_files, "opener", opened)
+    monkeypatch.setattr(plain_file, "opener", opened)
     with pytest.raises(NotFound, match="there is no DAG 'sales'"):
         pausing.pause(world.deployment, ["sales"])
     assert at_reading == [TransactionStatus.IDLE]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from flow.errors import NotFound
-from flow.process.plain_file import opener
 from flow.store.connect import Conn
 from flow.store.read import dags
 from flow.store.read.dags import BrokenFile
@@ -65,6 +64,8 @@ def hint(conn: Conn, dag_id: str) -> str | None:
 
 
 def _mentions(one: BrokenFile, dag_id: str) -> bool:
+    from flow.process.plain_file import opener  # verbs that find their DAG go without it
+
     try:
         with open(one.path, "rb", opener=opener) as file:
             text = file.read(_LARGEST).decode("utf-8", "replace")
