@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from flow import faults
 from flow.errors import Conflict, NotFound
 from flow.graph import TaskSpec
 from flow.ops import backfilling, backfills, cancelling, dag_deletion, dags, pausing, running
-from flow.ops.dag_deletion import delete, preview
+from flow.ops.dag_deletion import Deletion, delete, preview
 from flow.ops.deployment import Change, Deployment
 from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import RunState, TaskState
 from flow.store import dags as stored_dags
 from flow.store import deleting, invariants, stopping
-from flow.store.connect import Conn, transaction
+from flow.store.connect import Conn, connect, transaction
 from operations_world import World
+from waiting import wait_until
 
 OF_DAGS = ("dag", "dag_version", "spec", "backfill", "backfill_interval", "run")
 OF_RUNS = ("task", "try", "xcom", "event", "callback", "stopping")
@@ -333,3 +337,67 @@ class TestOneThatBeginsAnew:
         assert world.rows("select version, count(*) from run group by version") == [(2, 3)]
         assert world.value("select count(*) from task") == 6
         assert sound(world)
+
+
+@pytest.fixture
+def beside(world: World) -> Iterator[World]:
+    """The same deployment for somebody else, who does something at the same time."""
+    with connect(world.dsn, name="beside") as conn:
+        yield World(world.dsn, conn, world.home, world.worker)
+
+
+def wait_until_blocked(world: World) -> None:
+    """Wait until a statement on this database waits for a lock."""
+    with connect(world.dsn, name="looks") as conn:
+        blocked = (
+            "select true from pg_stat_activity"
+            " where datname = current_database() and wait_event_type = 'Lock'"
+        )
+        wait_until(lambda: conn.execute(blocked).fetchone(), "a lock to wait for", pause=0.01)
+
+
+@pytest.mark.parametrize("begin_anew", [False, True])
+def test_a_run_that_is_being_made_is_seen(
+    world: World, beside: World, monkeypatch: pytest.MonkeyPatch, *, begin_anew: bool
+) -> None:
+    """What would delete the DAG waits for it, and is then refused."""
+    world.define("sales", {"extract": ()})
+    pausing.pause(world.deployment, ["sales"])
+    with ThreadPoolExecutor() as pool:
+        waiting: list[Future[Deletion]] = []
+
+        def point(name: str) -> None:
+            if name == "ops.run.before_commit":
+                if not begin_anew:
+                    vanish(beside)
+                waiting.append(
+                    pool.submit(delete, beside.deployment, "sales", begin_anew=begin_anew)
+                )
+                wait_until_blocked(world)
+
+        monkeypatch.setattr(faults, "point", point)
+        running.run(world.deployment, Wish("sales"))
+        with pytest.raises(Conflict, match="has not ended"):
+            waiting[0].result()
+    assert world.value("select count(*) from run") == 1
+    assert sound(world)
+
+
+def test_a_run_of_a_dag_that_is_being_deleted_is_refused(
+    world: World, beside: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.define("sales", {"extract": ()})
+    vanish(world)
+    with ThreadPoolExecutor() as pool:
+        waiting: list[Future[Any]] = []
+
+        def point(name: str) -> None:
+            if name == "ops.dags.delete.before_commit":
+                waiting.append(pool.submit(running.run, beside.deployment, Wish("sales")))
+                wait_until_blocked(world)
+
+        monkeypatch.setattr(faults, "point", point)
+        delete(world.deployment, "sales")
+        with pytest.raises(NotFound, match="there is no DAG 'sales'"):
+            waiting[0].result()
+    assert not any(kept(world).values())

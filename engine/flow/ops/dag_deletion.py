@@ -86,7 +86,8 @@ def delete(
     gone = 0
     while True:
         with deployment.change("dags.delete") as change:
-            (dag,) = find_dags(conn, [dag_id], lock=True)
+            deleting.claim(conn, dag_id)
+            (dag,) = find_dags(conn, [dag_id])
             _require_deletable(conn, dag, begin_anew=begin_anew)
             if not certain and not _is_as_seen(conn, dag, seen):
                 raise _changed(dag_id)

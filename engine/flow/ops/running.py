@@ -15,7 +15,7 @@ from flow.ops.deployment import Deployment
 from flow.ops.intervals import Slice
 from flow.ops.references import find_dag, load_spec, require_present
 from flow.states import RunState, RunType
-from flow.store import clock, dag_intervals, notify, runs, wakeups
+from flow.store import clock, dag_intervals, deleting, notify, runs, wakeups
 from flow.store.connect import Conn
 from flow.store.read import runs as stored
 from flow.store.read.dags import StoredDag
@@ -58,6 +58,7 @@ def run(deployment: Deployment, wish: Wish) -> Started:
         raise UsageError("a run has a date or an interval", "leave out --date or --interval")
     conn = deployment.conn
     with deployment.change("run") as change:
+        deleting.prevent(conn, wish.dag_id)
         dag = find_dag(conn, wish.dag_id)
         require_present(dag, "it cannot be run")
         spec = dag_intervals.completed(conn, load_spec(conn, dag.spec_hash))

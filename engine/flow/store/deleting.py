@@ -63,6 +63,11 @@ _ENDED = """
 select count(*), max(ended_at) from run
 where dag_id = %(dag_id)s and state in ('success', 'failed') and ended_at >= %(since)s
 """
+# Both apart from the reading: who has waited for a lock reads what is there then. The first one
+# keeps nobody waiting but who deletes the DAG.
+_PREVENT = "select from dag where dag_id = %(dag_id)s for key share"
+_CLAIM = "select from dag where dag_id = %(dag_id)s for update"
+
 # Index run_unfinished.
 _UNFINISHED = """
 select count(*) from run where dag_id = %(dag_id)s and state in ('queued', 'running')
@@ -105,6 +110,16 @@ def delete(conn: Conn, run_keys: Sequence[int]) -> None:
     """Delete ended runs with everything that belongs to them."""
     for statement in _DELETE:
         conn.execute(statement, {"run_keys": list(run_keys)})
+
+
+def prevent(conn: Conn, dag_id: str) -> None:
+    """Let nobody delete a DAG, or its versions, before this transaction ends: it needs them."""
+    conn.execute(_PREVENT, {"dag_id": dag_id})
+
+
+def claim(conn: Conn, dag_id: str) -> None:
+    """Wait for all who prevent it or hold the DAG, and hold it: it may be deleted now."""
+    conn.execute(_CLAIM, {"dag_id": dag_id})
 
 
 def kept(conn: Conn, dag_id: str) -> Kept:
