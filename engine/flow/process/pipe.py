@@ -27,6 +27,7 @@ class NamedPipe:
             path.chmod(0o620)
         # Opened for writing too, so that it does not end when a child closes its output.
         self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._made_as = _identity(os.fstat(self._descriptor))
 
     def fileno(self) -> int:
         return self._descriptor
@@ -41,9 +42,20 @@ class NamedPipe:
                 break
         return bytes(read)
 
+    def intact(self) -> bool:
+        """Whether the path still leads to it, for the same users: a job may change its log."""
+        try:
+            return _identity(self.path.lstat()) == self._made_as
+        except OSError:
+            return False
+
     def close(self) -> bytes:
         """Remove the pipe; what was still in it."""
         rest = self.read()
         os.close(self._descriptor)
         self.path.unlink(missing_ok=True)
         return rest
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_mode, status.st_gid

@@ -89,6 +89,8 @@ class Imports:
         self._scratch = Scratch()
         self.host = Host(name, spare=_SPARE, user=user, limit=_LARGEST, keep=keep)
         self._running: dict[int, Import] = {}
+        self._free: list[Tail] = []
+        """Of imports that have ended. A file system may take long for many new names in a row."""
         self._look_at = 0.0
         self._was_frozen = False
         self._selector = selectors.EpollSelector()
@@ -104,7 +106,7 @@ class Imports:
     def start(self, path: str, root: str) -> None:
         """Import a file of a DAG folder."""
         now = time.monotonic()
-        tail = Tail(self._scratch.path / os.urandom(8).hex(), self._user)
+        tail = self._free_tail()
         job_id = self.host.start(
             ParseJob(
                 file=path,
@@ -116,7 +118,6 @@ class Imports:
                 observe=self._observe,
             )
         )
-        self._selector.register(tail, selectors.EVENT_READ, tail)
         self._running[job_id] = Import(path, now, now + self._limits.timeout, tail)
 
     def news(self) -> Iterator[Imported | ChildMessage]:
@@ -193,20 +194,34 @@ class Imports:
     def close(self) -> None:
         """End all imports."""
         self.host.close()
-        for one in self._running.values():
-            one.tail.close()
+        for tail in (*self._free, *(one.tail for one in self._running.values())):
+            tail.close()
+        self._free.clear()
         self._running.clear()
         self._selector.close()
         self._scratch.remove()
 
+    def _free_tail(self) -> Tail:
+        """The tail of an import that has ended, else a new one."""
+        while self._free:
+            tail = self._free.pop()
+            if tail.intact():
+                return tail
+            self._selector.unregister(tail)
+            tail.close()
+        tail = Tail(self._scratch.path / os.urandom(8).hex(), self._user)
+        self._selector.register(tail, selectors.EVENT_READ, tail)
+        return tail
+
     def _end(self, job_id: int, ended: JobEnded | None) -> Imported:
         one = self._running.pop(job_id)
-        self._selector.unregister(one.tail)
+        last = last_words(one.tail.take() or "", one.path)
+        self._free.append(one.tail)
         return Imported(
             path=one.path,
             started=one.started,
             seconds=time.monotonic() - one.started,
-            last=last_words(one.tail.close() or "", one.path),
+            last=last,
             overdue=one.overdue,
             ended=ended,
             gave_way=one.gave_way,

@@ -32,13 +32,23 @@ class Tail:
         """Take what is there, a bounded amount of it."""
         self._keep(self._pipe.read())
 
-    def close(self) -> str | None:
-        """What the dead child printed last; None if it printed nothing."""
-        self._keep(self._pipe.close())
+    def take(self) -> str | None:
+        """What the dead child printed last; None if it printed nothing. Then it is empty."""
+        self._keep(self._pipe.read())
         text = self._kept.decode("utf-8", "backslashreplace").rstrip()
         if self._dropped:
-            return f"… {self._dropped:,} bytes left out …\n{text}"
+            text = f"… {self._dropped:,} bytes left out …\n{text}"
+        self._kept.clear()
+        self._dropped = 0
         return text or None
+
+    def intact(self) -> bool:
+        """Whether another child may write to it."""
+        return self._pipe.intact()
+
+    def close(self) -> None:
+        """Remove the pipe."""
+        self._pipe.close()
 
     def _keep(self, data: bytes) -> None:
         self._kept += data
