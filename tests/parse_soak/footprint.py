@@ -15,8 +15,7 @@ SPARE: Final = 4
 _GROWTH: Final = 64 << 20
 """Bytes by which a process may grow."""
 _MORE: Final = 4
-"""Descriptors, threads and pipes that may have come: a connection that was made anew, a pipe for an
-import beside others, which later ones use again."""
+"""Descriptors and threads that may have come: a connection that was made anew."""
 
 
 class Footprint(NamedTuple):
@@ -39,7 +38,7 @@ class Footprint(NamedTuple):
             self.descriptors + _MORE,
             self.zygote_descriptors + _MORE,
             self.threads + _MORE,
-            self.pipes + _MORE,
+            self.pipes,
         )
         return [
             f"{name}: {then} at first, {found} in the end"

@@ -207,16 +207,22 @@ class Imports:
             tail = self._free.pop()
             if tail.intact():
                 return tail
-            self._selector.unregister(tail)
-            tail.close()
+            self._drop(tail)
         tail = Tail(self._scratch.path / os.urandom(8).hex(), self._user)
         self._selector.register(tail, selectors.EVENT_READ, tail)
         return tail
+
+    def _drop(self, tail: Tail) -> None:
+        self._selector.unregister(tail)
+        tail.close()
 
     def _end(self, job_id: int, ended: JobEnded | None) -> Imported:
         one = self._running.pop(job_id)
         last = last_words(one.tail.take() or "", one.path)
         self._free.append(one.tail)
+        if not self._running:  # at rest one is enough
+            while len(self._free) > 1:
+                self._drop(self._free.pop())
         return Imported(
             path=one.path,
             started=one.started,
