@@ -28,7 +28,8 @@ def apply(timeout: float | None) -> None:
     faulthandler.enable(_OUTPUT, all_threads=False)
     if timeout is None:
         return
-    seconds = math.ceil(timeout)
+    # Beyond the time limit: a supervisor that does not stand still strikes first, and alone.
+    seconds = math.floor(timeout) + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard == resource.RLIM_INFINITY or hard > seconds + _TO_DIE:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + _TO_DIE))
