@@ -5,6 +5,10 @@ new objects out of pools, and out of those first that have room left: holes of w
 before, scattered over pages that hold other things. The C library does the same with what is too
 large for a pool. What fills the holes before the fork lets every child put its own objects side by
 side.
+
+A fork also copies the entry of every page, and the end of a child drops it again: a third of what a
+short child costs. The kernel does so for many pages at once where they belong to one huge page, be
+that mapped whole or in parts.
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ _POOL: Final = 16 * 1024
 """Bytes of a pool (pymalloc), which begins at a multiple of it …"""
 _HEADER: Final = 48
 """… with that much about itself."""
+_ARENA: Final = 1024 * 1024
+"""Bytes that pools are cut from, which lie anywhere …"""
+_LOADED: Final = 12
+"""… and how many arenas the modules of a zygote fill."""
 _SIZES: Final = range(48, 513, 16)
 """Sizes of the blocks that a pool may be divided into, for bytes objects …"""
 _NUMBER: Final = 32
@@ -35,14 +43,31 @@ _LARGEST: Final = 120_000
 """A little less than what glibc takes from its heap, and not from the system."""
 _SMALLEST: Final = 32
 
+_HUGE: Final = 2 * 1024 * 1024
+"""Bytes of a huge page (x86-64, and arm64 with 4 KiB pages); where it is another, none is made."""
+_MADV_COLLAPSE: Final = 25
+"""Since Linux 6.1; no flag of the memory, so what is taken later from beside it stays small."""
+
 _libc = ctypes.CDLL(None)
 _IS_GLIBC: Final = hasattr(_libc, "gnu_get_libc_version")
 """Nothing is known of the heap of another one."""
 _libc.malloc.argtypes, _libc.malloc.restype = (ctypes.c_size_t,), ctypes.c_void_p
 _libc.free.argtypes, _libc.free.restype = (ctypes.c_void_p,), None
 _libc.sbrk.argtypes, _libc.sbrk.restype = (ctypes.c_ssize_t,), ctypes.c_size_t
+_libc.madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
 
 _ballast: list[object] = []
+
+
+def reserve() -> None:
+    """Let the memory of all that will be loaded lie in a row; to be called before it is.
+
+    Arenas that are taken one by one as modules are loaded lie between the libraries of those.
+    """
+    size = _SIZES[-1]
+    blocks = [bytes(size - _EMPTY) for _ in range(_LOADED * _ARENA // size)]
+    # One block keeps an arena from being given back.
+    _ballast.extend({id(block) // _ARENA: block for block in blocks}.values())
 
 
 def settle() -> None:
@@ -53,6 +78,7 @@ def settle() -> None:
     fill()
     # The collector writes to what it looks at.
     gc.freeze()
+    _collapse()
 
 
 def fill() -> None:
@@ -63,6 +89,23 @@ def fill() -> None:
         _ballast.extend(_fill(size, partial(bytes, size - _EMPTY)))
     if _IS_GLIBC:
         _fill_library()
+
+
+def _collapse() -> None:
+    """Turn memory of this process's own into huge pages, as far as the kernel can and will."""
+    for start, end in _own_memory():
+        for huge in range(-(-start // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE):
+            _libc.madvise(huge, _HUGE, _MADV_COLLAPSE)
+
+
+def _own_memory() -> Iterator[tuple[int, int]]:
+    """Bounds of the memory that holds objects: of no file, and not the stack."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:  # noqa: PTH123 - of one process
+        for line in maps:
+            bounds, access, *_, name = [*line.split(maxsplit=5), ""][:6]
+            if access == "rw-p" and name.strip() in ("", "[heap]"):
+                start, _, end = bounds.partition("-")
+                yield int(start, 16), int(end, 16)
 
 
 def _new_number() -> int:

@@ -35,7 +35,7 @@ from flow.process.cgroup import WorkerGroup
 from flow.process.charge import Charge
 from flow.process.environment import TaskUser, scrubbed
 from flow.process.events import Event, JobEnded, JobGone, JobStarted, ZygoteDied, ZygoteReady
-from flow.process.jobs import Job, TaskJob
+from flow.process.jobs import Job, ParseJob, TaskJob
 from flow.process.memory import Memory
 from flow.process.messages import (
     Ended,
@@ -52,7 +52,7 @@ from flow.process.messages import (
 )
 from flow.process.wire import DEFAULT_LIMIT, ENVELOPE, Line, check_size
 
-ZYGOTE: Final = (sys.executable, "-P", "-m", "flow.process.zygote")
+ZYGOTE: Final = (sys.executable, "-P", "-m", "flow.process.zygote_main")
 """Command of the zygote. -P: a `json.py` in the working folder is not Python's."""
 
 _CLOSE_PATIENCE: Final = 10.0
@@ -134,6 +134,7 @@ class Host:
     def start(self, job: Job) -> int:
         """Have a process run a job. Returns the job's number, never used twice by this host.
 
+        That it has begun is told of all jobs but imports, of which there are many, and short ones.
         Raises ProtocolError if the job is larger than the limit, and RuntimeError between
         `ZygoteDied` and `restart`.
         """
@@ -147,7 +148,9 @@ class Host:
         self._watch(charge)
         if self._control:
             file = job.file if isinstance(job, TaskJob) else ""
-            self._send(Start(job_id=charge.job_id, job=body, file=file), (theirs.detach(),))
+            quiet = isinstance(job, ParseJob)
+            start = Start(job_id=charge.job_id, job=body, file=file, quiet=quiet)
+            self._send(start, (theirs.detach(),))
         else:
             theirs.close()  # the job will be among those that died with the zygote
         return charge.job_id

@@ -36,6 +36,8 @@ class Start(Message, frozen=True, tag="start"):
     """An encoded `Job`; the zygote passes it on unread."""
     file: str = ""
     """The DAG file of a try; "" for other jobs."""
+    quiet: bool = False
+    """Whether nobody waits for `Started`."""
 
 
 class Stop(Message, frozen=True, tag="stop"):

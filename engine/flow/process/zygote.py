@@ -1,10 +1,10 @@
 """The process that forks one child per job, and outlives none of them.
 
-Run as `python -P -m flow.process.zygote CONTROL SPARE LIMIT [GROUP]`: the number of the descriptor
-of its end of the control line, how many children to keep forked ahead, the size of the largest
-message on a job line, in bytes, and the control group below which each child gets one. It is exec'd
-by `flow.process.host` with a scrubbed environment, has one thread, and never holds the database
-login.
+It is exec'd by `flow.process.host`, as `flow.process.zygote_main`, with a scrubbed environment, has
+one thread, and never holds the database login. Its arguments are CONTROL SPARE LIMIT [GROUP]: the
+number of the descriptor of its end of the control line, how many children to keep forked ahead, the
+size of the largest message on a job line, in bytes, and the control group below which each child
+gets one.
 
 Each turn of its loop waits for news, then obeys the control line, looks at the lease, ends graces
 that are over, buries the dead, reports them, and last of all forks ahead. When the control line
@@ -17,7 +17,6 @@ import os
 import selectors
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -131,7 +130,8 @@ class Zygote:
             if job_line is not None:
                 os.close(job_line)
         faults.point("zygote.start.after_fork")
-        self._control.send(Started(job_id=order.job_id, pid=pid))
+        if not order.quiet:
+            self._control.send(Started(job_id=order.job_id, pid=pid))
 
     def _check_lease(self) -> None:
         if self._lease.due():
@@ -200,9 +200,3 @@ def main(
     rehearse()
     heap.settle()
     Zygote(socket.socket(fileno=control), spare, limit, entries, groups).run()
-
-
-if __name__ == "__main__":
-    from flow.process import warm  # only here: it brings along what other entries do not need
-
-    main(sys.argv[1:], rehearse=warm.up)

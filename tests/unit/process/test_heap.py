@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -40,3 +41,46 @@ def test_large_objects_lie_side_by_side_too() -> None:
     distance = addresses[1] - addresses[0]
     assert addresses == [addresses[0] + number * distance for number in range(16)]
     assert large < distance < large + 100
+
+
+def test_what_is_loaded_after_a_reservation_lies_in_it() -> None:
+    code = """
+import sys
+from flow.process import heap
+heap.reserve()
+def mapped():
+    return sum(end - start for start, end in heap._own_memory())
+reserved = {id(one) // heap._ARENA for one in heap._ballast}
+assert max(reserved) - min(reserved) < len(reserved) + 2, sorted(reserved)
+before = mapped()
+new = [bytes(size) for size in range(16, 480, 16) for _ in range(1000)]
+assert sum(map(sys.getsizeof, new)) > 7 * heap._ARENA
+assert mapped() - before < heap._ARENA
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_memory_that_holds_objects_is_found_and_made_huge_without_a_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    large = bytearray(b"flow" * (4 << 20))
+    start, end = next(
+        (start, end) for start, end in heap._own_memory() if start <= id(block()) < end
+    )
+    assert start < end
+    asked: list[tuple[int, int]] = []
+    libc = heap._libc
+
+    class Listening:
+        def madvise(self, address: int, size: int, advice: int) -> int:
+            asked.append((address, address + size))
+            return int(libc.madvise(address, size, advice))
+
+    monkeypatch.setattr(heap, "_libc", Listening())
+    bounds = list(heap._own_memory())
+    heap._collapse()
+    assert asked
+    assert all(start % heap._HUGE == 0 and end - start == heap._HUGE for start, end in asked)
+    # The map may have grown since by what this test itself takes, but nothing of it has gone.
+    assert all(any(a <= start and end <= b for a, b in bounds) for start, end in asked)
+    assert large == b"flow" * (4 << 20)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.process.environment import TaskUser
-from flow.process.events import ChildMessage, JobEnded, JobStarted, ZygoteDied
+from flow.process.events import ChildMessage, JobEnded, ZygoteDied
 from flow.process.host import Host
 from flow.process.jobs import ParseJob
 from flow.process.last_words import LastWords, last_words
@@ -42,10 +42,6 @@ class Import:
     """It was stopped to make room for others."""
     variables: dict[str, str | None] = field(default_factory=dict)
     """What it has read, with stamps."""
-
-    def begin(self, timeout: float) -> None:
-        """It has a process now, and so many seconds."""
-        self.deadline = time.monotonic() + timeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +125,6 @@ class Imports:
             match event:
                 case ChildMessage():
                     yield event
-                case JobStarted():
-                    self._running[event.job_id].begin(self._limits.timeout)
                 case JobEnded():
                     yield self._end(event.job_id, event)
                 case ZygoteDied():
@@ -191,6 +185,11 @@ class Imports:
         ]
         return min([*moments, self._look_at])
 
+    def rest(self) -> None:
+        """Give back what only many imports at once need."""
+        while len(self._free) > 1:
+            self._drop(self._free.pop())
+
     def close(self) -> None:
         """End all imports."""
         self.host.close()
@@ -220,9 +219,6 @@ class Imports:
         one = self._running.pop(job_id)
         last = last_words(one.tail.take() or "", one.path)
         self._free.append(one.tail)
-        if not self._running:  # at rest one is enough
-            while len(self._free) > 1:
-                self._drop(self._free.pop())
         return Imported(
             path=one.path,
             started=one.started,

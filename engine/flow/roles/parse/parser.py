@@ -184,6 +184,8 @@ class Parser:
         if self._storing.due_in() == 0.0 or not len(self._imports):
             self._store()
             self._start_next()
+        if not self.busy:
+            self._imports.rest()
 
     def _turn_in(self) -> float:
         """Seconds until `turn` has something to do by itself."""
