@@ -3,6 +3,10 @@
 The fork happens ahead of the job, so everything that can be done without knowing the job is done
 first. An order is one byte with descriptors beside it: the child's end of the job line, a memory
 file that holds the encoded job, and perhaps one for the compiled DAG file.
+
+What a child does only once calls functions by names of their own, here and in `import_limits`. Code
+that has run before finds `os.setsid` at once; what runs for the first time looks it up through a
+cache whose pages the child then copies.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from os import closerange, setsid
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -26,6 +31,7 @@ from flow.process import compiled, finish, prctl
 from flow.process.channel import Channel
 from flow.process.jobs import CallbackJob, Job, MeasureJob, ParseJob, RenderJob, TaskJob
 from flow.process.messages import Outcome
+from flow.process.prctl import close_from
 from flow.process.wire import receive_descriptors
 
 Entries = Mapping[type, str]
@@ -88,11 +94,11 @@ def pass_order(spare: socket.socket, job: bytes, job_line: int, code: int | None
 
 def settle(order: int, parent: int) -> None:
     """Cut the ties to the zygote, so that the child's life depends on its job alone."""
-    os.setsid()
+    setsid()
     # The zygote holds some signals back; one that came since the fork strikes now, as it should.
     become_child(parent, blocked=())
-    os.closerange(3, order)
-    prctl.close_from(order + 1)
+    closerange(3, order)
+    close_from(order + 1)
     try:
         score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(score, _OOM_SCORE)

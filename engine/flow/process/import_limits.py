@@ -7,10 +7,10 @@ that it has reached, printed by the signal handler itself, so that it works with
 
 from __future__ import annotations
 
-import faulthandler
-import math
-import resource
-import signal
+from faulthandler import enable, register
+from math import floor
+from resource import RLIM_INFINITY, RLIMIT_CORE, RLIMIT_CPU, getrlimit, setrlimit
+from signal import ITIMER_REAL, SIGALRM, SIGXCPU, setitimer
 from typing import Final
 
 _LAST_LOOK: Final = 0.25
@@ -22,22 +22,22 @@ _TO_DIE: Final = 5
 _OUTPUT: Final = 2
 
 
-def apply(timeout: float | None) -> None:
+def limit_import(timeout: float | None) -> None:
     """Limit this process, which serves one import only; None: only tell of crashes."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    faulthandler.enable(_OUTPUT, all_threads=False)
+    setrlimit(RLIMIT_CORE, (0, 0))
+    enable(_OUTPUT, all_threads=False)
     if timeout is None:
         return
     # Beyond the time limit: a supervisor that does not stand still strikes first, and alone.
-    seconds = math.floor(timeout) + 1
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard == resource.RLIM_INFINITY or hard > seconds + _TO_DIE:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + _TO_DIE))
-    faulthandler.register(signal.SIGXCPU, _OUTPUT, all_threads=False, chain=True)
-    faulthandler.register(signal.SIGALRM, _OUTPUT, all_threads=False)
-    signal.setitimer(signal.ITIMER_REAL, timeout - min(_AT_MOST, timeout * _LAST_LOOK))
+    seconds = floor(timeout) + 1
+    _, hard = getrlimit(RLIMIT_CPU)
+    if hard == RLIM_INFINITY or hard > seconds + _TO_DIE:
+        setrlimit(RLIMIT_CPU, (seconds, seconds + _TO_DIE))
+    register(SIGXCPU, _OUTPUT, all_threads=False, chain=True)
+    register(SIGALRM, _OUTPUT, all_threads=False)
+    setitimer(ITIMER_REAL, timeout - min(_AT_MOST, timeout * _LAST_LOOK))
 
 
-def lift() -> None:
+def lift_limits() -> None:
     """The import is over: what follows is Flow's own."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    setitimer(ITIMER_REAL, 0)

@@ -12,12 +12,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from importlib.machinery import ModuleSpec
 from itertools import islice
 from types import ModuleType
-from typing import Final
+from typing import Final, Self
 
 from flow.process.messages import ImportTime
 from flow.process.plain_file import Signature, signature
@@ -31,7 +30,7 @@ _LEAST: Final = 0.01
 
 
 class ImportRecord:
-    """A finder that finds nothing by itself."""
+    """A finder that finds nothing by itself, and records what is imported in a `with` block."""
 
     def __init__(self) -> None:
         self.origins: dict[str, str] = {}
@@ -41,6 +40,13 @@ class ImportRecord:
         self._times: list[ImportTime] = []
         self._importers = threading.local()
         self._known = len(sys.modules)
+
+    def __enter__(self) -> Self:
+        sys.meta_path.insert(0, self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        sys.meta_path.remove(self)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -119,17 +125,6 @@ class ImportRecord:
             self._importers.name = importer
             seconds = time.monotonic() - began
             self._times.append(ImportTime(name=spec.name, seconds=seconds, importer=importer))
-
-
-@contextmanager
-def recording() -> Iterator[ImportRecord]:
-    """Record what is imported in the block."""
-    record = ImportRecord()
-    sys.meta_path.insert(0, record)
-    try:
-        yield record
-    finally:
-        sys.meta_path.remove(record)
 
 
 def is_border(one: ImportTime) -> bool:

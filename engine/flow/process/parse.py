@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,9 +14,10 @@ from flow.authoring import runtime
 from flow.authoring.dag import DAG
 from flow.authoring.serialise import to_spec
 from flow.errors import FlowError, ProtocolError
-from flow.process import ahead, import_limits, nearest, output, trace
+from flow.process import ahead, nearest, trace
 from flow.process.deeds import observing
-from flow.process.import_record import recording
+from flow.process.import_limits import lift_limits, limit_import
+from flow.process.import_record import ImportRecord
 from flow.process.jobs import ParseJob
 from flow.process.line_runtime import JobLine, LineRuntime
 from flow.process.load import load_file
@@ -32,11 +33,11 @@ _encoder: Final = msgspec.json.Encoder()
 
 def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
     """Serve a parse job. What the file prints goes where the host has pointed stdout and stderr."""
-    import_limits.apply(job.timeout)
+    limit_import(job.timeout)
     asking = LineRuntime(line)
     runtime.use(asking)
     parsed, dags = parse(job)
-    import_limits.lift()
+    lift_limits()
     evaluated = ahead.evaluate(dags, asking.schedule_position)
     try:
         line.send(msgspec.structs.replace(parsed, evaluated=evaluated))
@@ -45,7 +46,6 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
         line.send(Parsed(error=f"{what} too large: {error.message}"))
     except UnicodeEncodeError as error:
         line.send(Parsed(error=f"a name in this file is no text: {error}"))
-    output.flush()
 
 
 class _Found(NamedTuple):
@@ -64,7 +64,7 @@ def parse(job: ParseJob) -> tuple[Parsed, list[DAG]]:
     started = time.monotonic()
     with (
         warnings.catch_warnings(record=True) as caught,
-        recording() as record,
+        ImportRecord() as record,
         observing(job) as deeds,
     ):
         warnings.simplefilter("default")
@@ -122,8 +122,10 @@ def _told(error: BaseException, job: ParseJob) -> str:
     return f"{said}; {instead}" if instead else said
 
 
-def _warnings(caught: Iterable[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:
+def _warnings(caught: Collection[warnings.WarningMessage], job: ParseJob) -> tuple[str, ...]:
     """Warnings about the user's own files, `file:line: Category: text`, each once."""
+    if not caught:
+        return ()
     root = Path(job.root)
     said = (
         f"{warning.filename}:{warning.lineno}: {warning.category.__name__}: "

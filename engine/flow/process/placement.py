@@ -8,10 +8,17 @@ child ever calls. A copy made when it is known what runs lies beside the other c
 from __future__ import annotations
 
 import gc
+import opcode
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType
+from typing import Final
+
+_STEP: Final = 128
+"""Bytes. Python keeps what has one size together (of up to 512, in steps of 16): with fewer sizes
+there are fewer pages of which the code fills only a part."""
+_NOTHING: Final = bytes((opcode.opmap["NOP"], 0))
 
 
 @contextmanager
@@ -57,6 +64,12 @@ def _functions() -> list[FunctionType]:
     return [one for one in gc.get_objects() if isinstance(one, FunctionType)]
 
 
+def _rounded(code: CodeType) -> CodeType:
+    """A copy that is larger up to the next step, by instructions at its end that are never run."""
+    missing = -sys.getsizeof(code) % _STEP
+    return code.replace(co_code=code.co_code + _NOTHING * (missing // len(_NOTHING)))
+
+
 class _Copies:
     """Copies of some code, and of what has it among its constants."""
 
@@ -78,7 +91,7 @@ class _Copies:
         if inner:
             consts = tuple(inner.get(id(const), const) for const in code.co_consts)
             return code.replace(co_consts=consts)
-        return code.replace() if id(code) in self._wanted else code
+        return _rounded(code) if id(code) in self._wanted else code
 
     def _inner(self, code: CodeType) -> Mapping[int, CodeType]:
         """Copies of the code within, where there are any, by the address of the original."""

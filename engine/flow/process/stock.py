@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from flow import faults
 from flow.process import child, tree
 from flow.process.cgroup import TryGroups
+from flow.process.child import live, pass_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Stock:
         try:
             pid = os.fork()
             if pid == 0:
-                child.live(theirs, zygote, self._limit, self._entries)
+                live(theirs, zygote, self._limit, self._entries)
         except OSError:
             ours.close()
             raise
@@ -111,7 +112,7 @@ class Stock:
 
 def _pass(spare: Spare, job: bytes, job_line: int, compiled: int | None) -> int:
     try:
-        child.pass_order(spare.order, job, job_line, compiled)
+        pass_order(spare.order, job, job_line, compiled)
     finally:
         spare.order.close()
     return spare.pid

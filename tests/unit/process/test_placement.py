@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import dis
+import json
+import sys
+import time
 from collections.abc import Callable
 from types import CodeType
+
+import pytest
 
 from flow.process import placement
 
@@ -17,6 +23,23 @@ def outer(number: int) -> Callable[[], list[int]]:
 
 def never() -> Callable[[], int]:
     return lambda: 1
+
+
+def failing() -> None:
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError:
+        raise LookupError  # noqa: B904 - its context is looked at
+    finally:
+        time.monotonic()
+
+
+def doing(code: CodeType) -> list[tuple[str, object]]:
+    """What code does, without the instructions after its end that do nothing."""
+    steps = [(step.opname, step.argrepr) for step in dis.get_instructions(code)]
+    while steps[-1][0] == "NOP":
+        steps.pop()
+    return [(name, "" if "code object" in argument else argument) for name, argument in steps]
 
 
 def noted() -> list[CodeType]:
@@ -43,11 +66,30 @@ def test_functions_get_copies_also_those_that_were_made_before() -> None:
     untouched = never.__code__
     placement.gather(noted())
     assert outer.__code__ is not before
-    assert outer.__code__ == before
+    assert doing(outer.__code__) == doing(before)
     assert made_before.__code__ is not inner_before
     assert outer(1).__code__ is made_before.__code__
     assert never.__code__ is untouched
     assert made_before() == outer(1)() == [1, 2, 3]
+
+
+def test_copies_have_few_sizes_and_differ_in_nothing_else() -> None:
+    codes = [json.JSONDecoder.decode.__code__, json.loads.__code__, failing.__code__]
+    copies = placement._Copies(codes)
+    for code in codes:
+        copy = copies.of(code)
+        assert sys.getsizeof(copy) % placement._STEP == 0
+        assert doing(copy) == doing(code)
+        assert list(copy.co_lines()) == list(code.co_lines())
+        assert copy.co_exceptiontable == code.co_exceptiontable
+    before, failing.__code__ = failing.__code__, copies.of(failing.__code__)
+    try:
+        with pytest.raises(LookupError) as raised:
+            failing()
+    finally:
+        failing.__code__ = before
+    assert raised.traceback[-1].lineno + 1 == before.co_firstlineno + 4
+    assert isinstance(raised.value.__context__, ZeroDivisionError)
 
 
 def test_what_makes_functions_of_wanted_code_is_copied_with_it() -> None:
