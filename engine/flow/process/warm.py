@@ -92,6 +92,8 @@ _RUN: Final = RunInfo(
 )
 
 _decoder = msgspec.msgpack.Decoder(FromChild)
+_before_fork = ctypes.pythonapi.PyOS_BeforeFork
+_after_fork = ctypes.pythonapi.PyOS_AfterFork_Child
 
 
 def up() -> None:
@@ -146,8 +148,17 @@ def _settling() -> list[CodeType]:
 
 
 def _be_forked() -> None:
-    """What Python does in a child right after a fork, in this process, which has one thread too."""
-    ctypes.pythonapi.PyOS_AfterFork_Child()
+    """What Python does before a fork, and after it in the child, both in this process.
+
+    As in a child, the second gives back what the first has taken: the lock of imports is one, and a
+    newer Python aborts where it is not held. It throws the states of all other threads away, which
+    a child does not have; so nothing is done where there are any, whoever has started them.
+    """
+    if len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - as elsewhere for numbers in /proc
+        gc.disable()  # no finalizer in between
+        _before_fork()
+        _after_fork()
+        gc.enable()
 
 
 def _run(file: str, folder: str, files: CompiledFiles) -> None:

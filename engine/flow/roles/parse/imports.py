@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.process.environment import TaskUser
-from flow.process.events import ChildMessage, JobEnded, ZygoteDied
+from flow.process.events import ChildMessage, JobEnded, ZygoteDied, ZygoteReady
 from flow.process.host import Host
 from flow.process.jobs import ParseJob
 from flow.process.last_words import LastWords, last_words
@@ -125,6 +125,8 @@ class Imports:
             match event:
                 case ChildMessage():
                     yield event
+                case ZygoteReady():
+                    self._count_from_now()
                 case JobEnded():
                     yield self._end(event.job_id, event)
                 case ZygoteDied():
@@ -144,6 +146,12 @@ class Imports:
             if one.deadline <= now and not one.overdue:
                 one.overdue = True
                 self.host.stop(job_id, grace=0.0)
+
+    def _count_from_now(self) -> None:
+        """Let the time count from now on: what a zygote is told as it loads waits until it has."""
+        deadline = time.monotonic() + self._limits.timeout
+        for one in self._running.values():
+            one.deadline = deadline
 
     def _kill_frozen(self) -> None:
         """End a zygote that is found stopped by two looks running, and all imports with it."""
