@@ -103,6 +103,26 @@ def test_a_log_is_searched_and_gone_through(failed: World, make_app) -> None:
     drive(make_app(of("load")), story)
 
 
+def test_the_log_of_a_deleted_run_is_not_that_of_the_next_one(
+    world: World, make_app, tmp_path: Path
+) -> None:
+    world.define("sales", {"load": ()})
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    world.schedule()
+    world.claim()
+    world.conn.execute("update try_hot set log = null, pid = null")
+    file = write_log(tmp_path, "load", 1, ["story one"])
+    os.utime(file, (0, 0))
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "0 lines")
+        file.unlink()
+        write_log(tmp_path, "load", 1, ["story two"])
+        await until_shown(pilot, "story two")
+
+    drive(make_app(of("load")), story)
+
+
 def test_a_growing_log_is_followed_until_somebody_scrolls_up(
     failed: World, make_app, tmp_path: Path
 ) -> None:
