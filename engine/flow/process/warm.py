@@ -9,7 +9,6 @@ which code belongs side by side (`flow.process.placement`). So a small try copie
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import logging
 import os
@@ -92,8 +91,6 @@ _RUN: Final = RunInfo(
 )
 
 _decoder = msgspec.msgpack.Decoder(FromChild)
-_before_fork = ctypes.pythonapi.PyOS_BeforeFork
-_after_fork = ctypes.pythonapi.PyOS_AfterFork_Child
 
 
 def up() -> None:
@@ -110,7 +107,6 @@ def up() -> None:
             placement.gather(codes)
             _forget_types()
             for _ in range(_TURNS):
-                _be_forked()
                 _run(str(file), folder, files)
             files.close()
     except Exception as error:
@@ -145,20 +141,6 @@ def _settling() -> list[CodeType]:
         addresses = array("Q", told.read())
     os.waitpid(pid, 0)
     return placement.living(addresses)
-
-
-def _be_forked() -> None:
-    """What Python does before a fork, and after it in the child, both in this process.
-
-    As in a child, the second gives back what the first has taken: the lock of imports is one, and a
-    newer Python aborts where it is not held. It throws the states of all other threads away, which
-    a child does not have; so nothing is done where there are any, whoever has started them.
-    """
-    if len(os.listdir("/proc/self/task")) == 1:  # noqa: PTH208 - as elsewhere for numbers in /proc
-        gc.disable()  # no finalizer in between
-        _before_fork()
-        _after_fork()
-        gc.enable()
 
 
 def _run(file: str, folder: str, files: CompiledFiles) -> None:
