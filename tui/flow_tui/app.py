@@ -24,6 +24,7 @@ from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
+from flow_tui.sentences import first_of
 from flow_tui.session import Session
 from flow_tui.targets import Kind, Target, dag
 from flow_tui.themes import ON_DARK, ON_LIGHT, THEMES
@@ -231,8 +232,7 @@ class FlowApp(App[None]):
     def copy(self, commands: Sequence[str]) -> None:
         """Put commands into the clipboard of the terminal, and say so."""
         self.copy_to_clipboard("\n".join(commands))
-        more = f" and {len(commands) - 1} more" if len(commands) > 1 else ""
-        self.notify(f"copied: {commands[0]}{more}", timeout=4)
+        self.notify(f"copied: {first_of(commands)}", timeout=4)
 
     def do_app_help(self, targets: Sequence[Target]) -> None:
         """What can be done here."""

@@ -18,7 +18,7 @@ from flow.wording.backfills import pace
 from flow.wording.cells import printable, text_of
 from flow.wording.moments import took
 from flow_tui import targets
-from flow_tui.command import command
+from flow_tui.looking import opened
 from flow_tui.looks import style_of
 from flow_tui.screens import backfill_cells
 from flow_tui.sentences import joined
@@ -94,7 +94,7 @@ class BackfillScreen(View):
 
     @property
     def command(self) -> str:
-        return command("backfills", "show", self._number)
+        return opened(Target(Kind.BACKFILL, (self._number,)))
 
     def _draw(self) -> None:
         if self._details is not None:
