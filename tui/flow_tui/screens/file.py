@@ -119,7 +119,7 @@ def _source(shown: _Shown) -> Text:
 
 
 def _section(heading: str, lines: Sequence[str]) -> Text:
-    text = Text(f"\n{heading}\n", "bold")
+    text = Text().append(f"\n{heading}\n", "bold")
     for line in lines:
-        text.append(f"  {printable(line)}\n", "not bold")
+        text.append(f"  {printable(line)}\n")
     return text
