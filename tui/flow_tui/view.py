@@ -39,6 +39,8 @@ class View(Screen[None]):
     changed; never twice at once, and not while another screen is in front.
     """
 
+    AUTO_FOCUS = ""
+    """Nothing, until it says itself what: keys that come before are no letters of a filter."""
     KINDS: ClassVar[frozenset[Kind]] = frozenset()
     """What it shows; its keys are the actions for these."""
     TAKEN: ClassVar[frozenset[str]] = frozenset()

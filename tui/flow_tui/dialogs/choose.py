@@ -50,7 +50,10 @@ class ChooseDialog(Dialog[T | None]):
         background: $primary 45%; color: $text; text-style: bold;
     }
     ChooseDialog:ansi OptionList > .option-list--option-highlighted {
-        background: $block-cursor-background; color: $block-cursor-foreground;
+        background: ansi_white; color: ansi_black;  /* a list of Textual does not reverse */
+    }
+    ChooseDialog:nocolor OptionList > .option-list--option-highlighted {
+        text-style: bold underline;
     }
     ChooseDialog #more { height: 3; margin-top: 1; color: $text-muted; }
     """

@@ -47,6 +47,7 @@ class PlanDialog(Dialog[list[str] | None]):
     PlanDialog.destroy #buttons #do:focus { background: $error; }
     PlanDialog:ansi #buttons Button:focus {
         background: $block-cursor-background; color: $block-cursor-foreground;
+        text-style: $block-cursor-text-style;
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
