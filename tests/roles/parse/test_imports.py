@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from flow.process import standstill
 from flow.process.host import Host
 from flow.process.verdict import Limits
-from flow.roles.parse import imports
 from flow.roles.parse.imports import Imports
 from waiting import limit
 
@@ -22,7 +22,7 @@ def test_a_zygote_that_is_found_stopped_by_one_look_lives(
     counts = []
     monkeypatch.setattr(Host, "frozen", property(lambda host: next(found)))
     monkeypatch.setattr(Host, "kill", lambda host: killed.append(host))
-    monkeypatch.setattr(imports, "_LOOK", 0.0)
+    monkeypatch.setattr(standstill, "INTERVAL", 0.0)
     file = tmp_path / "sleeps.py"
     file.write_text("import time\ntime.sleep(9999)\n")
     with closing(Imports("test-frozen", Limits(timeout=limit(60)))) as under_way:
