@@ -86,6 +86,14 @@ def test_a_reason_is_given_for_what_cannot_be_done(failed: World, make_app) -> N
     drive(make_app(targets.run("sales", RUN)), story)
 
 
+def test_the_key_that_ends_other_programs_tells_which_one_leaves(world: World, make_app) -> None:
+    async def story(pilot) -> None:
+        await pilot.press("ctrl+c")
+        await until_shown(pilot, "f9 leaves")
+
+    drive(make_app(FLOW_TUI_KEYS='{"app.quit": "f9"}'), story)
+
+
 def test_a_backfill_is_planned_as_it_is_written(failed: World, make_app) -> None:
     async def story(pilot) -> None:
         await until_shown(pilot, "upstream_failed")

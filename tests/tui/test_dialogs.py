@@ -41,3 +41,16 @@ def test_a_dialog_looks_as_before(open_night, name, place, keys, shown) -> None:
         await assert_looks_as_before_at_each_size(pilot, f"dialog_{name}")
 
     drive(app, story)
+
+
+def test_a_dialog_hides_nothing_beside_it_in_sixteen_colours(open_night) -> None:
+    app = open_night(TASK)
+    app.theme = "flow-16"
+
+    async def story(pilot) -> None:
+        await until_shown(pilot, "try 1")
+        await pilot.press("slash")
+        await until_shown(pilot, "search the log")
+        await until_shown(pilot, "try 1")
+
+    drive(app, story)

@@ -23,6 +23,7 @@ class Danger(StrEnum):
 
 Make = Callable[[Sequence[Target]], list[Deed]]
 Reason = Callable[[Sequence[Target]], str | None]
+Commands = Callable[[Sequence[Target]], list[str]]
 
 
 class Action(NamedTuple):
@@ -30,7 +31,8 @@ class Action(NamedTuple):
 
     `key` is a key of Textual, several with commas. `kinds` are what it acts on; empty: on the app.
     `make` is what it does to them; None: the screen does it, with its method `action_…`.
-    `reason` is why it is disabled for these targets, None if it is not.
+    `reason` is why it is disabled for these targets, None if it is not. `says` are the `flow`
+    commands that do or show the same, where `make` does not tell them; None: there are none.
     """
 
     id: str
@@ -44,11 +46,21 @@ class Action(NamedTuple):
     in_footer: bool = False
     many: bool = True
     """Whether it takes several targets at once."""
+    says: Commands | None = None
 
     @property
     def changes(self) -> bool:
         """Whether it changes something, so that `--read-only` forbids it."""
         return self.danger is not Danger.NONE
+
+    def commands(self, targets: Sequence[Target]) -> list[str]:
+        """The `flow` commands that do or show the same to these; of what is only seen here, none.
+
+        Targets for which it is unfit cannot be named.
+        """
+        if self.make is not None:
+            return [deed.command for deed in self.make(targets)]
+        return self.says(targets) if self.says is not None else []
 
     def disabled(self, targets: Sequence[Target], *, read_only: bool) -> str | None:
         """Why it cannot be done to these targets now; None: it can."""

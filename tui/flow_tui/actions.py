@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Final
 
 from flow.states import FINISHED_RUNS, RunState
+from flow_tui import looking
 from flow_tui.action import Action, Danger
 from flow_tui.deeds import backfills, clearing, dags, marking, runs, tasks
-from flow_tui.reasons import any_in, both, flag
+from flow_tui.reasons import any_in, both, flag, of_one_dag
 from flow_tui.targets import Kind
 
 _ENDED: Final = frozenset(str(state) for state in FINISHED_RUNS)
@@ -26,15 +27,32 @@ _GRID: Final = frozenset({Kind.GRID})
 _PANES: Final = frozenset({Kind.LOG, Kind.PANES})
 _RUN_OR_TASK: Final = _RUN | _TASK
 
+
+def _view(name: str, key: str, verb: str, help: str, *command: str) -> Action:
+    """What opens a view, and the words of the command that prints the same."""
+    return Action(f"view.{name}", key, verb, help, says=looking.at(*command, words=0))
+
+
 ACTIONS: Final = (
-    Action("view.home", "1", "Home", "Health, pools, what runs, what failed, what comes next."),
-    Action("view.dags", "2", "DAGs", "Every DAG with the states of its last runs."),
-    Action("view.backfills", "3", "Backfills", "Backfills and how they are coming on."),
-    Action("view.pools", "4", "Pools", "Pools: who holds slots, who waits for them."),
-    Action("view.roles", "5", "Roles", "Parsers, schedulers and workers, and whether they live."),
-    Action("view.errors", "6", "Errors", "DAG files that cannot be imported."),
-    Action("view.audit", "7", "Audit", "Who changed what."),
-    Action("app.open", "enter", "open", "Open what is under the cursor.", in_footer=True),
+    _view("home", "1", "Home", "Health, pools, what runs, what failed, what comes next.", "status"),
+    _view("dags", "2", "DAGs", "Every DAG with the states of its last runs.", "dags", "list"),
+    _view(
+        "backfills", "3", "Backfills", "Backfills and how they are coming on.", "backfills", "list"
+    ),
+    _view("pools", "4", "Pools", "Pools: who holds slots, who waits for them.", "pools", "list"),
+    _view(
+        "roles", "5", "Roles", "Parsers, schedulers and workers, and whether they live.", "status"
+    ),
+    _view("errors", "6", "Errors", "DAG files that cannot be imported.", "dags", "errors"),
+    _view("audit", "7", "Audit", "Who changed what.", "audit"),
+    Action(
+        "app.open",
+        "enter",
+        "open",
+        "Open what is under the cursor.",
+        in_footer=True,
+        says=looking.at_first,
+    ),
     Action("app.back", "escape,backspace", "back", "Back to where you came from.", in_footer=True),
     Action("app.filter", "slash", "filter", "Show only what fits some letters.", in_footer=True),
     Action("app.help", "question_mark", "keys", "What can be done here.", in_footer=True),
@@ -54,6 +72,7 @@ ACTIONS: Final = (
         _DAG,
         in_footer=True,
         many=False,
+        says=looking.at("dags", "show"),
     ),
     Action(
         "item.why",
@@ -63,6 +82,7 @@ ACTIONS: Final = (
         _DAG | _RUN_OR_TASK,
         in_footer=True,
         many=False,
+        says=looking.at("why"),
     ),
     Action(
         "dag.runs",
@@ -72,10 +92,25 @@ ACTIONS: Final = (
         _RUN_OR_TASK,
         in_footer=True,
         many=False,
+        says=looking.at("grid", words=1),
     ),
-    Action("run.details", "i", "run", "The run: its conf, interval and version.", _RUN_OR_TASK),
     Action(
-        "task.log", "l", "log", "The log of the task's last try.", _TASK, in_footer=True, many=False
+        "run.details",
+        "i",
+        "run",
+        "The run: its conf, interval and version.",
+        _RUN_OR_TASK,
+        says=looking.at("runs", "show", words=2),
+    ),
+    Action(
+        "task.log",
+        "l",
+        "log",
+        "The log of the task's last try.",
+        _TASK,
+        in_footer=True,
+        many=False,
+        says=looking.at("logs"),
     ),
     Action(
         "pane.next",
@@ -94,7 +129,15 @@ ACTIONS: Final = (
     ),
     Action("log.older", "left,h", "older try", "The log of the try before.", _LOG),
     Action("log.newer", "right,l", "newer try", "The log of the next try.", _LOG),
-    Action("log.follow", "f", "follow", "Go on with the end of the log.", _LOG, in_footer=True),
+    Action(
+        "log.follow",
+        "f",
+        "follow",
+        "Go on with the end of the log.",
+        _LOG,
+        in_footer=True,
+        says=looking.at("logs", options=("--follow",)),
+    ),
     Action("log.wrap", "z", "wrap", "Fold long lines, or not.", _LOG),
     Action(
         "log.search",
@@ -147,6 +190,8 @@ ACTIONS: Final = (
         "Make the runs of past intervals, or do them again.",
         _DAG | _RUN_OR_TASK,
         Danger.CHANGE,
+        says=backfills.outline,
+        reason=of_one_dag,
     ),
     Action(
         "item.clear",

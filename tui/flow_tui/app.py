@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import App
 from textual.await_complete import AwaitComplete
+from textual.filter import NoColor
 
 from flow.errors import FlowError
 from flow.wording.cells import printable, text_of
@@ -24,6 +25,7 @@ from flow_tui.feed import Pace
 from flow_tui.keymap import Keymap
 from flow_tui.looks import use_palette
 from flow_tui.memory import Memory
+from flow_tui.sentences import first_of
 from flow_tui.session import Session
 from flow_tui.targets import Kind, Target, dag
 from flow_tui.themes import ON_DARK, ON_LIGHT, THEMES
@@ -55,12 +57,17 @@ class FlowApp(App[None]):
         memory: Memory,
         start: Sequence[Target] = (),
         begun: Begun | None = None,
+        *,
+        few_colours: bool = False,
     ) -> None:
-        """`start`: things to open at once, each from within the one before."""
+        """`start`: things to open at once, each from within the one before.
+
+        `few_colours`: the terminal has sixteen at most.
+        """
         view = "dags" if start else memory.get("view", "home")
         self.DEFAULT_MODE = view if view in VIEWS else "home"  # type: ignore[misc]
         super().__init__()
-        self._take_looks(memory.get, session.settings.tui)
+        self._take_looks(memory.get, session.settings.tui, few_colours=few_colours)
         self.session = session
         self.memory = memory
         self.keymap = Keymap.read(session.settings.tui.keys)
@@ -87,15 +94,26 @@ class FlowApp(App[None]):
         for target in self._start:
             self.open(target)
 
-    def _take_looks(self, remembered: Callable[[str, str], str], settings: TuiSettings) -> None:
+    def _take_looks(
+        self, remembered: Callable[[str, str], str], settings: TuiSettings, *, few_colours: bool
+    ) -> None:
         """Before anything is drawn: a theme that changes later has everything drawn again."""
         for theme in THEMES:
             self.register_theme(theme)
         self.set_reactive(App.ansi_theme_dark, ON_DARK)
         self.set_reactive(App.ansi_theme_light, ON_LIGHT)
         wanted = remembered("theme", settings.theme)
-        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        if wanted not in self.available_themes:
+            wanted = THEMES[0].name
+        # What is made for many colours cannot be read in a few, and its greys not without any.
+        self.theme = THEMES[-1].name if few_colours or self.no_color else wanted
+        if self.no_color:
+            self._filters = [NoColor()]  # Textual's own are for the theme that it began with
         use_palette(remembered("palette", settings.palette))
+
+    def action_help_quit(self) -> None:
+        """Somebody has pressed what ends other programs."""
+        self.notify(f"{self.key_of(BY_ID['app.quit'])} leaves", timeout=4)
 
     async def on_unmount(self) -> None:
         self.memory.save()
@@ -231,8 +249,7 @@ class FlowApp(App[None]):
     def copy(self, commands: Sequence[str]) -> None:
         """Put commands into the clipboard of the terminal, and say so."""
         self.copy_to_clipboard("\n".join(commands))
-        more = f" and {len(commands) - 1} more" if len(commands) > 1 else ""
-        self.notify(f"copied: {commands[0]}{more}", timeout=4)
+        self.notify(f"copied: {first_of(commands)}", timeout=4)
 
     def do_app_help(self, targets: Sequence[Target]) -> None:
         """What can be done here."""

@@ -31,6 +31,11 @@ def flag(name: str, otherwise: str, *, present: bool) -> Reason:
     return reason
 
 
+def of_one_dag(targets: Sequence[Target]) -> str | None:
+    """Disabled for things of several DAGs."""
+    return None if len({target.words[0] for target in targets}) <= 1 else "one DAG at a time"
+
+
 def both(*reasons: Reason) -> Reason:
     """Disabled for the first reason that there is."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Kind(StrEnum):
@@ -25,9 +26,10 @@ class Kind(StrEnum):
 class Target(NamedTuple):
     """One thing. `words` are the arguments that name it, outermost first.
 
-    A DAG has one word, a run two, a task three; a backfill has its number, a pool its name, a DAG
-    file its path. `state` is its state; `flags` are what else holds for it ("paused", "held").
-    Of both, None means that the screen does not know, and then no action is disabled for it.
+    A DAG has one word, a run two, a task and its log three; a backfill has its number, a pool its
+    name, a DAG file its path. `state` is its state; `flags` are what else holds for it ("paused",
+    "held"). Of both, None means that the screen does not know, and then no action is disabled for
+    it.
     """
 
     kind: Kind
@@ -39,6 +41,20 @@ class Target(NamedTuple):
     def name(self) -> str:
         """Its words as people say them: sales/2026-10-09/load."""
         return "/".join(self.words)
+
+
+_PLACEHOLDERS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    Kind.DAG: ("DAG",),
+    Kind.RUN: ("DAG", "RUN"),
+    Kind.TASK: ("DAG", "RUN", "TASK"),
+    Kind.LOG: ("DAG", "RUN", "TASK"),
+    Kind.BACKFILL: ("ID",),
+}
+
+
+def placeholder(kind: Kind) -> Target:
+    """Any thing of a kind, named as the usage of a command does; without words where none does."""
+    return Target(kind, _PLACEHOLDERS.get(kind, ()))
 
 
 def dag(dag_id: str, *, paused: bool | None = None) -> Target:

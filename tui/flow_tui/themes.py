@@ -61,16 +61,21 @@ THEMES: Final = (
             "ansi-background": "ansi_black",
             "ansi-foreground": "ansi_white",
             "border-blurred": "ansi_bright_black",
-            "block-cursor-foreground": "ansi_black",
-            "block-cursor-background": "ansi_white",
-            "input-cursor-background": "ansi_white",
-            "input-cursor-foreground": "ansi_black",
+            "block-cursor-foreground": "ansi_default",
+            "block-cursor-background": "ansi_default",
+            "block-cursor-text-style": "bold reverse",
+            "input-cursor-background": "ansi_default",
+            "input-cursor-foreground": "ansi_default",
             "input-selection-background": "ansi_bright_blue",
             "input-selection-foreground": "ansi_black",
         },
     ),
 )
-"""The first one is the default; the last one uses the terminal's own sixteen colours."""
+"""The first one is the default; the last one uses the terminal's own sixteen colours.
+
+Its cursors are reversed instead of coloured: so they are seen on any background, and where there
+are no colours.
+"""
 
 # Background, foreground; black, red, green, yellow, blue, magenta, cyan, white; the bright ones.
 ON_DARK: Final = TerminalTheme(

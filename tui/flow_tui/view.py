@@ -19,7 +19,7 @@ from flow_tui.actions import ACTIONS, BY_ID, for_kinds
 from flow_tui.background import start
 from flow_tui.sentences import of_error
 from flow_tui.session import Operation
-from flow_tui.targets import Kind, Target
+from flow_tui.targets import Kind, Target, placeholder
 from flow_tui.widgets.frame import Banner, Crumbs, Hints, TopBar
 from flow_tui.widgets.table import Table
 
@@ -39,6 +39,8 @@ class View(Screen[None]):
     changed; never twice at once, and not while another screen is in front.
     """
 
+    AUTO_FOCUS = ""
+    """Nothing, until it says itself what: keys that come before are no letters of a filter."""
     KINDS: ClassVar[frozenset[Kind]] = frozenset()
     """What it shows; its keys are the actions for these."""
     TAKEN: ClassVar[frozenset[str]] = frozenset()
@@ -88,8 +90,22 @@ class View(Screen[None]):
 
     @property
     def command(self) -> str:
-        """The `flow` command that shows the same."""
-        raise NotImplementedError
+        """The `flow` command that shows the same: that of its view, if nothing is opened in it."""
+        return BY_ID[f"view.{self.IN_VIEW}"].commands(())[0]
+
+    def commands_of(self, action: Action) -> list[str]:
+        """The `flow` commands that do or show the same as an action here.
+
+        Where nothing is selected it acts on a placeholder.
+        """
+        if action.id == "app.copy":
+            return [self.command]
+        targets = self.targets_of(action)
+        if action.kinds and not targets:
+            targets = [
+                placeholder(next(kind for kind in Kind if kind in action.kinds & self.KINDS))
+            ]
+        return [] if action.unfit(targets) else action.commands(targets)
 
     async def read(self, operation: Operation[T]) -> T:
         """What an operation reads, without blocking the interface."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from flow_tui.command import command
 from flow_tui.deeds.deed import Deed, Plan
-from flow_tui.targets import Target
+from flow_tui.targets import Kind, Target
 
 if TYPE_CHECKING:
     from flow.ops.backfilling import Wish
@@ -25,6 +25,33 @@ class BackfillWish(NamedTuple):
     """Runs at a time; None: as many as the DAG may have."""
     order: str
     reprocess: str
+
+
+_A_DATE: Final = "DATE"
+"""What stands for a date that is not known, as in the usage of `flow backfill`."""
+
+
+def suggested(targets: Sequence[Target], start: str, end: str | None) -> BackfillWish:
+    """What is asked for at first: runs and tasks that are selected are done again.
+
+    `start` and `end` are the range of those runs, if there are any.
+    """
+    tasks = dict.fromkeys(one.words[2] for one in targets if one.kind is Kind.TASK)
+    return BackfillWish(
+        dag_id=targets[0].words[0],
+        start=start,
+        end=end,
+        tasks=",".join(tasks) or None,
+        most=None,
+        order="oldest",
+        reprocess="none" if targets[0].kind is Kind.DAG else "all",
+    )
+
+
+def outline(targets: Sequence[Target]) -> list[str]:
+    """`flow backfill` before its dates are known."""
+    end = None if targets[0].kind is Kind.DAG else _A_DATE
+    return [_command(suggested(targets, _A_DATE, end))]
 
 
 def start(wish: BackfillWish) -> Deed:
@@ -47,7 +74,7 @@ def start(wish: BackfillWish) -> Deed:
 
         return Plan(lines, question(planned), carry_out)
 
-    return Deed(command("backfill", wish.dag_id, *_words(wish)), look)
+    return Deed(_command(wish), look)
 
 
 def _asked(wish: BackfillWish) -> Wish:
@@ -64,13 +91,15 @@ def _asked(wish: BackfillWish) -> Wish:
     )
 
 
-def _words(wish: BackfillWish) -> tuple[str, ...]:
-    """The options, without those that say what holds anyway."""
+def _command(wish: BackfillWish) -> str:
+    """The command, without options that say what holds anyway."""
 
     def option(name: str, value: str | int | None, default: str | None = None) -> tuple[str, ...]:
         return () if value is None or value == default else (name, str(value))
 
-    return (
+    return command(
+        "backfill",
+        wish.dag_id,
         *option("--from", wish.start),
         *option("--to", wish.end),
         *option("-t", wish.tasks),

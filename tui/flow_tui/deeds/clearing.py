@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flow_tui.command import command
 from flow_tui.deeds.deed import Deed, Plan
 from flow_tui.deeds.selection import Runs, by_run
-from flow_tui.targets import Target
+from flow_tui.targets import Kind, Target
 
 if TYPE_CHECKING:
     from flow.ops.clearing import Wish
@@ -25,10 +25,16 @@ class ClearOptions:
     only_failed: bool = False
     own_version: bool = False
 
+    @classmethod
+    def suggested(cls, targets: Sequence[Target]) -> ClearOptions:
+        """What is chosen at first: whoever repairs a task wants what depends on it repaired too."""
+        return cls(downstream=all(target.kind is Kind.TASK for target in targets))
+
 
 def clear(targets: Sequence[Target], options: ClearOptions | None = None) -> list[Deed]:
-    """`flow clear` of runs, or of tasks in them."""
-    return [_clear(runs, options or ClearOptions()) for runs in by_run(targets)]
+    """`flow clear` of runs, or of tasks in them; `options` None: those that are suggested."""
+    chosen = options or ClearOptions.suggested(targets)
+    return [_clear(runs, chosen) for runs in by_run(targets)]
 
 
 def _clear(runs: Runs, options: ClearOptions) -> Deed:

@@ -17,7 +17,7 @@ from flow_tui.deeds import backfills
 from flow_tui.deeds.backfills import BackfillWish
 from flow_tui.deeds.deed import Deed
 from flow_tui.dialogs.plan import PlanDialog
-from flow_tui.targets import Kind, Target
+from flow_tui.targets import Target
 
 REPROCESS: Final = ("none", "failed", "all")
 ORDER: Final = ("oldest", "newest")
@@ -42,34 +42,32 @@ class BackfillDialog(PlanDialog):
     def __init__(self, action: Action, targets: Sequence[Target], start: str, end: str) -> None:
         """`start` and `end` are date arguments, empty where nothing is selected."""
         super().__init__(action, targets)
-        self._start = start
-        self._end = end
-        tasks = dict.fromkeys(one.words[2] for one in targets if one.kind is Kind.TASK)
-        self._tasks = ",".join(tasks)
+        self._suggested = backfills.suggested(targets, start, end)
 
     def choices(self) -> ComposeResult:
+        wish = self._suggested
         with Horizontal(classes="fields"):
             yield Label("from")
-            yield Input(self._start, placeholder="2026-10-01, -7d", id="from", compact=True)
+            yield Input(wish.start, placeholder="2026-10-01, -7d", id="from", compact=True)
             yield Label("to")
-            yield Input(self._end, placeholder="the last complete interval", id="to", compact=True)
+            yield Input(wish.end, placeholder="the last complete interval", id="to", compact=True)
         with Horizontal(classes="fields"):
             yield Label("tasks")
-            yield Input(self._tasks, placeholder="all", id="tasks", compact=True)
+            yield Input(wish.tasks, placeholder="all", id="tasks", compact=True)
             yield Label("at a time")
             yield Input(placeholder="as usual", id="most", compact=True)
         with Horizontal(classes="fields"):
             yield Label("do again")
-            yield self._select(REPROCESS, "all" if self._start else "none", "reprocess")
+            yield self._select(REPROCESS, wish.reprocess, "reprocess")
             yield Label("first")
-            yield self._select(ORDER, "oldest", "order")
+            yield self._select(ORDER, wish.order, "order")
 
     def _select(self, words: Sequence[str], chosen: str, id: str) -> Select[str]:
         options = [(word, word) for word in words]
         return Select(options, value=chosen, allow_blank=False, compact=True, id=id)
 
     def first_focus(self) -> str:
-        return "#most" if self._start else "#from"
+        return "#most" if self._suggested.start else "#from"
 
     def deeds(self) -> list[Deed]:
         if not self._value("from"):

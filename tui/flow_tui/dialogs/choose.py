@@ -13,9 +13,10 @@ from textual.containers import Vertical
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from flow.wording.cells import width_of
+from flow.wording.cells import printable, width_of
 from flow_tui.dialogs.dialog import Dialog
 from flow_tui.fuzzy import score
+from flow_tui.sentences import first_of
 
 T = TypeVar("T")
 _SHOWN: Final = 200
@@ -49,9 +50,12 @@ class ChooseDialog(Dialog[T | None]):
         background: $primary 45%; color: $text; text-style: bold;
     }
     ChooseDialog:ansi OptionList > .option-list--option-highlighted {
-        background: $block-cursor-background; color: $block-cursor-foreground;
+        background: ansi_white; color: ansi_black;  /* a list of Textual does not reverse */
     }
-    ChooseDialog #more { height: 2; margin-top: 1; color: $text-muted; }
+    ChooseDialog:nocolor OptionList > .option-list--option-highlighted {
+        text-style: bold underline;
+    }
+    ChooseDialog #more { height: 3; margin-top: 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),
@@ -95,7 +99,7 @@ class ChooseDialog(Dialog[T | None]):
             if (value := score(letters, f"{choice.title} {choice.about}")) is not None
         ]
         if letters:
-            found.sort(key=lambda one: -one[0])
+            found.sort(key=lambda one: (one[1].title != letters, -one[0]))
         self._shown = [choice for _, choice in found[:_SHOWN]]
         options = self.query_one(OptionList)
         options.clear_options()
@@ -113,7 +117,7 @@ class ChooseDialog(Dialog[T | None]):
         choice = self._shown[event.option_index]
         more = Text(choice.off or choice.about)
         if choice.commands:
-            more.append(f"\n{'; '.join(choice.commands)}", "bold")
+            more.append(f"\n{printable(first_of(choice.commands))}", "bold")
         self.query_one("#more", Static).update(more)
 
     @property

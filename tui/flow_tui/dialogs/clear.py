@@ -17,7 +17,7 @@ from flow_tui.deeds import clearing
 from flow_tui.deeds.clearing import ClearOptions
 from flow_tui.deeds.deed import Deed
 from flow_tui.dialogs.plan import PlanDialog
-from flow_tui.targets import Kind, Target
+from flow_tui.targets import Target
 
 CHOICES: Final = (
     ("d", "downstream", "and what comes after"),
@@ -63,9 +63,7 @@ class ClearDialog(PlanDialog):
 
     def __init__(self, action: Action, targets: Sequence[Target]) -> None:
         super().__init__(action, targets)
-        # Whoever repairs a task wants what depends on it repaired too.
-        of_tasks = all(target.kind is Kind.TASK for target in targets)
-        self.options = ClearOptions(downstream=of_tasks)
+        self.options = ClearOptions.suggested(targets)
 
     def choices(self) -> ComposeResult:
         yield Choices(self)

@@ -22,6 +22,8 @@ class Dialog(ModalScreen[T]):
         width: 90%; height: auto; max-height: 100%;
         background: $surface; border: round $primary; padding: 0 1;
     }
+    Dialog:ansi Input { text-style: underline; }
+    Dialog:ansi Label { text-style: dim; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy", show=False),

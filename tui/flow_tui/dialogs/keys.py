@@ -34,8 +34,6 @@ def choices(flow: FlowApp, view: View) -> list[Choice[Action]]:
         if targets and not action.takes(targets):
             continue
         off = action.disabled(targets, read_only=flow.session.read_only)
-        commands: list[str] = []
-        if action.make is not None and targets and not action.unfit(targets):
-            commands = [deed.command for deed in action.make(targets)]
-        found.append(Choice(action, action.verb, action.help, flow.key_of(action), commands, off))
+        key, commands = flow.key_of(action), view.commands_of(action)
+        found.append(Choice(action, action.verb, action.help, key, commands, off))
     return found

@@ -45,6 +45,10 @@ class PlanDialog(Dialog[list[str] | None]):
     PlanDialog #buttons Button:focus { background: $primary; color: $background; text-style: bold; }
     PlanDialog #buttons Button:disabled { color: $text-disabled; }
     PlanDialog.destroy #buttons #do:focus { background: $error; }
+    PlanDialog:ansi #buttons Button:focus {
+        background: $block-cursor-background; color: $block-cursor-foreground;
+        text-style: $block-cursor-text-style;
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "cancel", show=False),

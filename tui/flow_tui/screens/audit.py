@@ -81,10 +81,6 @@ class AuditScreen(Listing[AuditEntry]):
     def path(self) -> tuple[str, ...]:
         return ("Audit",)
 
-    @property
-    def command(self) -> str:
-        return "flow audit"
-
     def _when(self, one: AuditEntry) -> Cell:
         return Piece(ago(one.at, self.now()), "dim")
 

@@ -15,10 +15,10 @@ from flow.ops.backfills import Details
 from flow.store.read.backfills import Interval
 from flow.wording.backfill_progress import Speed, cells, in_words, look_of
 from flow.wording.backfills import pace
-from flow.wording.cells import printable, text_of
+from flow.wording.cells import counted, printable, text_of
 from flow.wording.moments import took
 from flow_tui import targets
-from flow_tui.command import command
+from flow_tui.looking import opened
 from flow_tui.looks import style_of
 from flow_tui.screens import backfill_cells
 from flow_tui.sentences import joined
@@ -51,8 +51,8 @@ class BackfillScreen(View):
                 Column("", _mark, widest=1, ordered=False),
                 Column("interval", lambda one: text_of(one.data_interval_start)),
                 Column("state", lambda one: Piece(one.state, _style(one.state))),
-                Column("run", lambda one: one.run_id or "", widest=60),
-                Column("", _told, rank=1, widest=60, ordered=False),
+                Column("run", lambda one: one.run_id or "", rank=2, widest=60),
+                Column("", _told, rank=1, widest=60, ordered=False, prose=True, enough=24),
             ),
             lambda one: one.data_interval_start,
             empty="reading …",
@@ -94,7 +94,7 @@ class BackfillScreen(View):
 
     @property
     def command(self) -> str:
-        return command("backfills", "show", self._number)
+        return opened(Target(Kind.BACKFILL, (self._number,)))
 
     def _draw(self) -> None:
         if self._details is not None:
@@ -103,12 +103,14 @@ class BackfillScreen(View):
 
     def _heading(self, details: Details, width: int) -> Text:
         backfill = details.backfill
+        left_alone = sum(one.action == "skip" for one in details.intervals)
         heading = Text()
         heading.append(*backfill_cells.state(backfill))
         heading.append(f"  {self._progress(details)}\n")
         asked = joined(
             pace(backfill),
             f"tasks {', '.join(backfill.tasks)}" if backfill.tasks else None,
+            counted(left_alone, "interval") + " left alone" if left_alone else None,
             f"by {printable(backfill.created_by)}",
         )
         heading.append(f"{asked}\n\n", "dim")

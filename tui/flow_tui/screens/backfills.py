@@ -68,10 +68,6 @@ class BackfillsScreen(Listing[Backfill]):
     def path(self) -> tuple[str, ...]:
         return ("Backfills",)
 
-    @property
-    def command(self) -> str:
-        return "flow backfills list"
-
     def _made(self, one: Backfill) -> Cell:
         return Piece(ago(one.created_at, self.now()), "dim")
 

@@ -86,10 +86,6 @@ class DagsScreen(Listing[Dag]):
     def path(self) -> tuple[str, ...]:
         return ("DAGs",)
 
-    @property
-    def command(self) -> str:
-        return "flow dags list"
-
     def _flags(self, dag: Dag) -> dict[str, bool]:
         standing = self._standing
         return {

@@ -62,9 +62,5 @@ class ErrorsScreen(Listing[FileError]):
     def path(self) -> tuple[str, ...]:
         return ("Errors",)
 
-    @property
-    def command(self) -> str:
-        return "flow dags errors"
-
     def _since(self, one: FileError) -> Cell:
         return Piece(ago(one.since, self.now()), "dim")

@@ -17,7 +17,7 @@ from flow.wording.cells import printable, text_of
 from flow.wording.dags import slow_imports
 from flow.wording.moments import ago
 from flow_tui.action import Action
-from flow_tui.command import command
+from flow_tui.looking import opened
 from flow_tui.sentences import of_error
 from flow_tui.targets import Kind, Target
 from flow_tui.view import View
@@ -75,7 +75,7 @@ class FileScreen(View):
 
     @property
     def command(self) -> str:
-        return command("dags", "errors", self._file)
+        return opened(*self.targets())
 
     def _read(self, deployment: Deployment) -> _Shown:
         report = dags.file_report(deployment, Path(self._file))
@@ -119,7 +119,7 @@ def _source(shown: _Shown) -> Text:
 
 
 def _section(heading: str, lines: Sequence[str]) -> Text:
-    text = Text(f"\n{heading}\n", "bold")
+    text = Text().append(f"\n{heading}\n", "bold")
     for line in lines:
-        text.append(f"  {printable(line)}\n", "not bold")
+        text.append(f"  {printable(line)}\n")
     return text

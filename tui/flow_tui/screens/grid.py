@@ -20,11 +20,11 @@ from flow.wording.looks import can_write_symbols
 from flow_tui import targets
 from flow_tui.action import Action
 from flow_tui.background import start
-from flow_tui.command import command
 from flow_tui.grid.model import Wanted
 from flow_tui.grid.remembered import Remembered, recall, remember
 from flow_tui.grid.rows import Kind as RowKind
 from flow_tui.grid.rows import RowKey
+from flow_tui.looking import opened
 from flow_tui.screens import cell_details
 from flow_tui.screens.cell_details import CellDetails
 from flow_tui.sentences import joined
@@ -98,7 +98,7 @@ class GridScreen(View):
 
     @property
     def command(self) -> str:
-        return command("grid", self._dag_id)
+        return opened(targets.dag(self._dag_id))
 
     # ── what actions act on ──────────────────────────────────────────────────────────────────────
 

@@ -116,10 +116,6 @@ class HomeScreen(View):
     def path(self) -> tuple[str, ...]:
         return ("Home",)
 
-    @property
-    def command(self) -> str:
-        return "flow status"
-
     def on_descendant_focus(self) -> None:
         self.update_hints()
 

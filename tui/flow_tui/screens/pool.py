@@ -17,7 +17,7 @@ from flow.wording.moments import ago
 from flow.wording.pools import deferred, room
 from flow.wording.run_names import brief
 from flow_tui import targets
-from flow_tui.command import command
+from flow_tui.looking import opened
 from flow_tui.screens import pool_bars
 from flow_tui.sentences import joined
 from flow_tui.targets import Kind, Target
@@ -78,7 +78,7 @@ class PoolScreen(View):
 
     @property
     def command(self) -> str:
-        return command("pools", "show", self._pool)
+        return opened(Target(Kind.POOL, (self._pool,)))
 
     def on_descendant_focus(self) -> None:
         self.update_hints()

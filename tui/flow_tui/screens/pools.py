@@ -58,10 +58,6 @@ class PoolsScreen(Listing[Pool]):
     def path(self) -> tuple[str, ...]:
         return ("Pools",)
 
-    @property
-    def command(self) -> str:
-        return "flow pools list"
-
 
 def _open(pool: Pool) -> Cell:
     if pool.open is None:

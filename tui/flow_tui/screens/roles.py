@@ -89,10 +89,6 @@ class RolesScreen(Listing[ProcessStatus]):
     def path(self) -> tuple[str, ...]:
         return ("Roles",)
 
-    @property
-    def command(self) -> str:
-        return "flow status"
-
     def _up_for(self, one: ProcessStatus) -> Cell:
         return length((self.flow.now() - one.process.started_at).total_seconds())
 

@@ -30,6 +30,7 @@ from flow.wording.why import describe
 from flow_tui import targets
 from flow_tui.action import Action
 from flow_tui.command import command
+from flow_tui.looking import opened
 from flow_tui.looks import mark_of, style_of, word_of
 from flow_tui.paned import PanedView
 from flow_tui.screens.event_list import EVENT_COLUMNS, event_key
@@ -98,7 +99,7 @@ class RunScreen(PanedView):
         dag_id, run_id = self._names
         match self.shown:
             case "tasks":
-                return command("tasks", "list", dag_id, run_id)
+                return opened(targets.run(dag_id, run_id))
             case "why":
                 return command("why", dag_id, run_id)
             case "version":

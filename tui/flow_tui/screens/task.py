@@ -104,6 +104,12 @@ class TaskScreen(PanedView):
         )
         return [targets.task(*self._names, state, held=held)]
 
+    def targets_of(self, action: Action) -> Sequence[Target]:
+        """What is done to logs is done to that of this task."""
+        if Kind.LOG in action.kinds:
+            return [Target(Kind.LOG, self._names)]
+        return super().targets_of(action)
+
     @property
     def _log(self) -> TaskLog:
         return self.query_one(TaskLog)

@@ -66,6 +66,7 @@ class GridCanvas(ScrollView, can_focus=True):
             color: $block-cursor-foreground;
             text-style: bold;
         }
+        &:ansi > .grid--cursor { background: ansi_white; color: ansi_black; }
     }
     """
 

@@ -42,8 +42,8 @@ class LogView(ScrollView, can_focus=True):
     LogView > .log--warning { color: $text-warning; }
     LogView > .log--found { background: $accent 40%; }
     LogView > .log--here { background: $accent; color: $background; text-style: bold; }
-    LogView:ansi > .log--found { background: ansi_white; color: ansi_black; }
-    LogView:ansi > .log--here { background: ansi_yellow; color: ansi_black; }
+    LogView:ansi > .log--found { background: $background; text-style: underline; }
+    LogView:ansi > .log--here { background: $background; color: $accent; text-style: bold reverse; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *LINES,

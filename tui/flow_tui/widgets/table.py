@@ -52,7 +52,8 @@ class Table(ScrollView, Generic[Row], can_focus=True):
     Table > .table--selected { background: $secondary 30%; }
     Table:ansi > .table--cursor { background: $background; text-style: underline; }
     Table:ansi:focus > .table--cursor {
-        background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
+        background: $block-cursor-background; color: $block-cursor-foreground;
+        text-style: $block-cursor-text-style;
     }
     Table:ansi > .table--selected { background: $background; }
     Table > .table--empty { color: $text-muted; }
