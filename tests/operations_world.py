@@ -91,6 +91,13 @@ class World:
                 slots=16,
             )
 
+    def start_scheduler(self) -> None:
+        """Register a scheduler that lives, as far as the database knows."""
+        self.conn.execute(
+            "insert into process (role, host, pid, version, lost_after)"
+            " values ('schedule', 'here', 2, 'test', 300)"
+        )
+
     def schedule(self) -> None:
         """Let the scheduler do all that is due."""
         while self.scheduler.run_once():

@@ -171,11 +171,12 @@ def _states(named: Sequence[State], *, only_failed: bool) -> set[TaskState] | No
 def _clear(
     context: typer.Context, printer: Output, wish: Wish, *, wait: bool, yes: bool, dry_run: bool
 ) -> None:
-    from flow.ops import clearing
+    from flow.ops import clearing, missing_roles
     from flow.wording.clearing import describe, look_at, question
     from flow_cli.clear_page import report
     from flow_cli.confirm import confirm
     from flow_cli.detaching import Detaching
+    from flow_cli.missing_roles import warn
 
     confirmed = None
     with opened(context) as deployment:
@@ -192,6 +193,7 @@ def _clear(
             if not wait or not done.runs:
                 return
             detaching.goes_on(f"they go on; see them with: {look_at(done)}")
+            warn(printer, missing_roles.for_runs(deployment, done.cleared))
             if not _succeeded(printer, deployment, done):
                 raise typer.Exit(exits.FAILED)
 
