@@ -172,9 +172,8 @@ def _clear(
     context: typer.Context, printer: Output, wish: Wish, *, wait: bool, yes: bool, dry_run: bool
 ) -> None:
     from flow.ops import clearing, missing_roles
-    from flow.wording.clearing import describe, look_at, question
-    from flow_cli.clear_page import report
-    from flow_cli.confirm import confirm
+    from flow.wording.clearing import look_at
+    from flow_cli.clear_page import ask, report
     from flow_cli.detaching import Detaching
     from flow_cli.missing_roles import warn
 
@@ -185,11 +184,10 @@ def _clear(
             if dry_run or not confirmed.runs:
                 report(printer, confirmed, dry_run=dry_run)
                 return
-            printer.message("\n".join(describe(confirmed)))
-            confirm(question(confirmed), yes=yes)
+            ask(printer, confirmed)
         with Detaching(printer) as detaching:
             done = clearing.clear(deployment, wish, confirmed)
-            report(printer, done, dry_run=False)
+            report(printer, done, dry_run=False, asked=confirmed is not None)
             if not wait or not done.runs:
                 return
             detaching.goes_on(f"they go on; see them with: {look_at(done)}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from flow.graph import TaskSpec
+from flow.graph.spec import DEFAULT_EXECUTOR, DEFAULT_QUEUE
 from flow.ops import status
 from flow.ops.deployment import Deployment
 from flow.ops.references import find_dag, load_graph, load_graphs
@@ -24,6 +25,13 @@ class UnservedQueue(NamedTuple):
     executor: str
     queue: str
     tasks: list[str]
+
+    @property
+    def command(self) -> str | None:
+        """What starts a worker that serves it; None: Flow has no such worker."""
+        if self.executor != DEFAULT_EXECUTOR:
+            return None
+        return "flow work" if self.queue == DEFAULT_QUEUE else f"flow work --queues {self.queue}"
 
 
 class MissingRoles(NamedTuple):

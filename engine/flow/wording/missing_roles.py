@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from flow.enumeration import few
-from flow.graph.spec import DEFAULT_EXECUTOR, DEFAULT_QUEUE
 
 if TYPE_CHECKING:
-    from flow.ops.missing_roles import MissingRoles, UnservedQueue
+    from flow.ops.missing_roles import MissingRoles
 
 
 def warnings(missing: MissingRoles) -> Iterator[str]:
@@ -20,15 +19,8 @@ def warnings(missing: MissingRoles) -> Iterator[str]:
             "`flow schedule`"
         )
     for one in missing.queues:
+        start = f", with `{one.command}`" if one.command else ""
         yield (
             f"no live worker serves queue {one.queue} of executor {one.executor}: "
-            f"{few(one.tasks, 3)} cannot start until one does{_start(one)}"
+            f"{few(one.tasks, 3)} cannot start until one does{start}"
         )
-
-
-def _start(one: UnservedQueue) -> str:
-    if one.executor != DEFAULT_EXECUTOR:
-        return ""
-    if one.queue == DEFAULT_QUEUE:
-        return ", with `flow up` or `flow work`"
-    return f", with `flow work --queues {one.queue}`"
