@@ -316,6 +316,7 @@ def delete(
     from flow.wording.dags import describe_deletion
     from flow_cli.confirm import confirm
     from flow_cli.deleting import becomes
+    from flow_cli.partly import Partly
 
     printer = Output(output)
     with opened(context) as deployment:
@@ -325,13 +326,19 @@ def delete(
                 printer.message("\n".join(describe_deletion(planned)))
             what = "the history of DAG" if begin_anew else "DAG"
             confirm(f"Delete {what} {dag}?", yes=yes)
-            with printer.progress("runs", planned.run_count) as advance:
+            total = planned.run_count
+            with Partly(printer, total) as partly, printer.progress("runs", total) as advance:
+
+                def deleted(gone: int) -> None:
+                    partly.advance(gone)
+                    advance(gone)
+
                 planned = dag_deletion.delete(
                     deployment,
                     dag,
                     None if yes else planned,
                     begin_anew=begin_anew,
-                    advance=advance,
+                    advance=deleted,
                 )
     first, *rest = describe_deletion(planned)
     lines = [f"{first}; {becomes(dry_run=dry_run)}", *rest]
