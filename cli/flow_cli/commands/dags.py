@@ -231,7 +231,8 @@ def warnings(
 ) -> None:
     """List what importing DAG files warned of, and slow imports with the module to blame.
 
-    A pool that does not exist, or is too small for a task of a DAG, is one too.
+    A pool that does not exist, or is too small for a task of a DAG, is one too. What processors
+    cannot read in the DAG folders, or do not heed of an ignore file, comes first.
     """
     from flow.ops import dag_warnings
 

@@ -12,6 +12,7 @@ import pytest
 
 from dag_folder import Folder
 from flow.roles.parse import folders
+from flow.store.read import status
 
 DAG = """
 from flow import DAG
@@ -75,9 +76,25 @@ def test_a_file_that_is_ignored_from_now_on_is_gone(folder: Folder) -> None:
 
 def test_an_ignore_file_that_cannot_be_read_ignores_nothing(folder: Folder) -> None:
     folder.dag("one.py", "one")
-    (folder.path / ".airflowignore").mkdir()
-    folder.parse(regexp_ignore=True)
-    assert sorted(folder.dags()) == ["one"]
+    unread = folder.path / ".airflowignore"
+    unread.mkdir()
+    with folder.parser(regexp_ignore=True) as parser:
+        parser.run_once()
+        assert sorted(folder.dags()) == ["one"]
+        assert warnings(folder) == {str(unread): "it ignores nothing: Is a directory"}
+        unread.rmdir()
+        unread.write_text("two\n*\n")
+        parser.run_once()
+        why = "line 2 ignores nothing: nothing to repeat at position 0"
+        assert warnings(folder) == {str(unread): why}
+        unread.unlink()
+        parser.run_once()
+        assert warnings(folder) == {}
+
+
+def warnings(folder: Folder) -> dict[str, str]:
+    """What is told of the folder, by path."""
+    return {one.path: one.text for one in status.warned(folder.conn)}
 
 
 def test_a_wrong_line_of_an_ignore_file_costs_no_other(folder: Folder) -> None:

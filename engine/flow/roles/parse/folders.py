@@ -28,12 +28,22 @@ class Scan:
     """Paths that are not UTF-8, with the offending bytes escaped."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Why, by what could not be read, mostly folders: nothing there can be called gone."""
+    unheeded: dict[str, str] = field(default_factory=dict)
+    """What is not heeded, by ignore file that could not be read, wholly or in part."""
     roots: list[str] = field(default_factory=list)
     """DAG folders that are there."""
 
     def unseen(self, path: str) -> bool:
         """Whether a path lies in a folder that could not be read, or could itself not be told."""
         return any(f"{path}{os.sep}".startswith(folder + os.sep) for folder in self.unreadable)
+
+    def warnings(self) -> dict[str, str]:
+        """What somebody should know who wonders why a DAG is there, or is not: by path."""
+        gone = {
+            path: f"it cannot be read ({why}): its DAGs stay as they are"
+            for path, why in self.unreadable.items()
+        }
+        return gone | self.unheeded
 
     def passed_over(self, path: str) -> bool:
         """Whether a path lies in a DAG folder that was read: if it is not found, it is ignored."""
@@ -52,7 +62,8 @@ def scan(folders: Iterable[Path], *, regexp: bool = False) -> Scan:
     linked: dict[str, str] = {}
     for folder in folders:
         root = os.path.abspath(folder)  # noqa: PTH100 - links stay as the user wrote them
-        for path, is_link in _code_files(root, visited, found, Ignore(regexp=regexp)):
+        rules = Ignore(regexp=regexp, unheeded=found.unheeded)
+        for path, is_link in _code_files(root, visited, found, rules):
             if _is_utf8(path):
                 (linked if is_link else found.files).setdefault(path, root)
             else:
