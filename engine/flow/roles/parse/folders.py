@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from flow.process.archive import ARCHIVE, names_in
+from flow.roles.parse import extent
 from flow.roles.parse.ignore import NAMES, Ignore
 
 CODE: Final = ".py"
@@ -55,7 +57,8 @@ def scan(folders: Iterable[Path], *, regexp: bool = False) -> Scan:
 
     Not in `__pycache__` and hidden folders, and not what ignore files name (`regexp`: how
     `.airflowignore` is written). Symbolic links are followed; a folder or file that can be reached
-    in several ways counts once, a file by its own name rather than by that of a link.
+    in several ways counts once, by its own name rather than by that of a link. Where more than
+    `extent.MOST` folders lie behind a link, none of them counts as read.
     """
     found = Scan()
     visited: set[tuple[int, int]] = set()
@@ -64,10 +67,14 @@ def scan(folders: Iterable[Path], *, regexp: bool = False) -> Scan:
         root = os.path.abspath(folder)  # noqa: PTH100 - links stay as the user wrote them
         rules = Ignore(regexp=regexp, unheeded=found.unheeded)
         for path, is_link in _code_files(root, visited, found, rules):
-            if _is_utf8(path):
+            if is_utf8(path):
                 (linked if is_link else found.files).setdefault(path, root)
             else:
                 found.illegible.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
+    if found.unreadable:  # a link that turned out to lead to too much
+        for paths in (found.files, linked):
+            for path in [path for path in paths if found.unseen(path)]:
+                del paths[path]
     _add_links(found, linked)
     found.files = dict(sorted(found.files.items()))
     return found
@@ -83,7 +90,7 @@ def root_of_new(path: str, folders: Iterable[Path], *, regexp: bool = False) -> 
     """The DAG folder with which a scan would find a new file; None: it would not, or only the scan
     can tell, for there are links on the way."""
     root = _root_of(path, folders)
-    if root is None or not _is_utf8(path):
+    if root is None or not is_utf8(path):
         return None
     place, rules = root, Ignore(regexp=regexp)
     for part in Path(path).relative_to(root).parts:
@@ -103,7 +110,8 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__pycache__"
 
 
-def _is_utf8(path: str) -> bool:
+def is_utf8(path: str) -> bool:
+    """Whether a path can be told and stored."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -122,15 +130,31 @@ def _add_links(found: Scan, linked: dict[str, str]) -> None:
             found.files[path] = linked[path]
 
 
+class _Place(NamedTuple):
+    """A folder to look into, its ignore files, and the outermost link that led there, or ""."""
+
+    path: str
+    ignore: Ignore
+    link: str = ""
+
+
 def _code_files(
     root: str, visited: set[tuple[int, int]], found: Scan, ignore: Ignore
 ) -> Iterator[tuple[str, bool]]:
     """Paths of files that may define DAGs, and whether they are links."""
-    waiting = [(root, ignore)]
-    while waiting:
-        folder, outer = waiting.pop()
+    waiting = [_Place(root, ignore)]
+    behind_links: list[_Place] = []
+    behind: Counter[str] = Counter()
+    while waiting or behind_links:
+        folder, outer, link = waiting.pop() if waiting else behind_links.pop()
+        if link in found.unreadable:
+            continue
         try:
             if _seen(folder, visited):
+                continue
+            behind[link] += 1
+            if link and behind[link] > extent.MOST:
+                found.unreadable[link] = f"more than {extent.MOST} folders lie behind this link"
                 continue
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
@@ -151,8 +175,12 @@ def _code_files(
                     found.unreadable[entry.path] = error.strerror or str(error)
                 continue
             if is_folder:
-                if not rules.ignores(entry.path, folder=True) and not _leads_up(entry, root):
-                    waiting.append((entry.path, rules))
+                if rules.ignores(entry.path, folder=True) or _leads_up(entry, root):
+                    continue
+                if link or not entry.is_symlink():
+                    waiting.append(_Place(entry.path, rules, link))
+                else:
+                    behind_links.append(_Place(entry.path, rules, entry.path))
             elif is_code and not rules.ignores(entry.path, folder=False):
                 yield entry.path, entry.is_symlink()
 

@@ -71,6 +71,8 @@ class Parser:
         self._storing = Storing(conn, self._leases.settle, paused=settings.paused_at_creation)
         self._variables = Snapshot(settings.read)
         self._seen = Scan()
+        self.unheard: Mapping[str, str] = {}
+        """Why changes are found by looks at all files only, by path."""
         self._reach = Reach(settings.folders, regexp=settings.regexp_ignore)
         self._sweep_at = 0.0
         self._swept_at = 0.0
@@ -256,7 +258,7 @@ class Parser:
 
     def _tell_warnings(self) -> None:
         """Log what is newly wrong with the folders, and let people see what is."""
-        warnings = self._seen.warnings()
+        warnings = {**self.unheard, **self._seen.warnings()}
         memory, process_id = self._memory, self._registration.process_id
         if (warnings, process_id) == (memory.warnings, memory.warned_by):
             return
