@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 import pytest
@@ -70,6 +71,12 @@ DAGS = """
                 wait_for(f"go-{ti.run_id}")
                 raise ValueError("first")
         speaks(); tries_again()
+
+    with DAG("told"):
+        @task
+        def tell(dag_run=None):
+            print("story", dag_run.conf["story"])
+        tell()
     """
 
 
@@ -95,7 +102,7 @@ def world() -> Iterator[World]:
     with deployed({"worker.slots": 4}) as deployment:
         deployment.write("logs.py", DAGS)
         deployment.up()
-        deployment.wait_for_dags("noise", "slow")
+        deployment.wait_for_dags("noise", "slow", "told")
         yield World(deployment, deployment.run_to_end("noise")["run_id"])
 
 
@@ -263,6 +270,40 @@ def test_following_goes_on_to_the_next_try(world: World) -> None:
     assert "and ended" in data
     assert data.index("line of try 1") < data.index("ValueError: first")
     assert data.index("ValueError: first") < data.index("line of try 2")
+
+
+def test_a_run_made_again_has_logs_of_its_own(world: World) -> None:
+    deployment = world.deployment
+    deletions = (("runs", "delete", "told", "one"), ("dags", "delete", "told", "--begin-anew"))
+    run = ("--run-id", "one", "--conf")
+    deployment.run_to_end("told", *run, '{"story": 1}')
+    stories = [_lines_of_story(world, 1)]
+    for number, deletion in enumerate(deletions, 2):
+        assert deployment.flow("dags", "pause", "told").code == 0
+        assert deployment.flow(*deletion, "--yes").code == 0
+        deployment.run("told", *run, f'{{"story": {number}}}')
+        with following(world, "told", "one", "tell") as (process, read):
+            assert deployment.flow("dags", "unpause", "told").code == 0
+            assert process.wait(limit(60)) == 0
+            followed = read.finish().decode()
+        stories.append(_lines_of_story(world, number))
+        assert followed == stories[-1]
+    ended = deployment.flow("logs", "told", "one", "tell")
+    said, _, named = ended.err.strip().rpartition(": ")
+    assert said == "an earlier run of this id has left logs too"
+    kept = [Path(name) for name in named.split(", ")]
+    assert [path.name for path in kept] == [
+        "attempt=1.earlier-run-1.log",
+        "attempt=1.earlier-run-2.log",
+    ]
+    assert [path.read_text() for path in kept] == stories[:2]
+
+
+def _lines_of_story(world: World, number: int) -> str:
+    """The whole log of the run, which tells that story and no other."""
+    text = world.deployment.flow("logs", "told", "one", "tell").out
+    assert [line for line in text.splitlines() if line.startswith("story")] == [f"story {number}"]
+    return text
 
 
 def test_ctrl_c_leaves_the_run_alone(world: World) -> None:

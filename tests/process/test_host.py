@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from flow.process import tree
@@ -57,6 +58,30 @@ def test_a_child_starts_without_ties(watched: Any, monkeypatch: pytest.MonkeyPat
     assert seen["environ"]["FLOW_TRY"] == "seven"
     loaded = {name.partition(".")[0] for name in seen["modules"]}
     assert not loaded & {"sqlalchemy", "psycopg", "typer", "rich", "textual"}
+
+
+def test_a_try_begins_its_log_and_sets_aside_what_is_there(watched: Any) -> None:
+    watched.end_of(watched.start("output"))
+    log = watched.folder / "logs" / "output.log"
+    said = log.read_text()
+    assert "to stdout" in said
+    for _ in range(2):
+        assert watched.end_of(watched.start("output")).result.state == "success"
+    kept = [log.with_name(f"output.earlier-run-{number}.log") for number in (1, 2)]
+    assert sorted(log.parent.iterdir()) == sorted([log, *kept])
+    assert {path.read_text() for path in log.parent.iterdir()} == {said}
+
+
+def test_a_log_that_cannot_be_set_aside_is_shared_and_says_so(watched: Any) -> None:
+    job = watched.job("output")
+    log = watched.folder / ("x" * 250)  # a file beside it has no room for its name
+    log.write_text("the beginning of a line")
+    job_id = watched.host.start(msgspec.structs.replace(job, log=str(log)))
+    assert watched.end_of(job_id).result.state == "success"
+    first, second, *rest = log.read_text().splitlines()
+    assert first == "the beginning of a line"
+    assert second.startswith("flow: above is the log of an earlier run; it cannot be set aside: ")
+    assert "to stdout" in rest
 
 
 def test_a_child_heeds_signals_that_its_role_ignores(make_host: Callable[..., Any]) -> None:

@@ -170,6 +170,8 @@ def test_a_stop_runs_on_kill_and_nothing_else(watched: Watched) -> None:
 def test_parse_render_and_callback(watched: Watched) -> None:
     file, root = str(watched.folder / "ends.py"), str(watched.folder)
     parsing = watched.host.start(ParseJob(file=file, root=root))
+    log_of_callback = watched.folder / "callback.log"
+    log_of_callback.write_text("before its worker died\n")
     rendering = watched.host.start(RenderJob(run=RUN, task_id="bash_99", file=file, root=root))
     calling = watched.host.start(
         CallbackJob(
@@ -179,7 +181,7 @@ def test_parse_render_and_callback(watched: Watched) -> None:
             root=root,
             kind="failure",
             reason="worker_lost",
-            log=str(watched.folder / "callback.log"),
+            log=str(log_of_callback),
         )
     )
     parsed = watched.end_of(parsing).result
@@ -191,4 +193,6 @@ def test_parse_render_and_callback(watched: Watched) -> None:
     called = watched.end_of(calling).result
     assert isinstance(called, Outcome)
     assert called.state == "success"
-    assert "CALLBACK two worker_lost" in (watched.folder / "callback.log").read_text()
+    said = log_of_callback.read_text()
+    assert said.startswith("before its worker died\n")
+    assert "CALLBACK two worker_lost" in said

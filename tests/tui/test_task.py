@@ -18,6 +18,7 @@ from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.states import TaskState
 from flow_tui import targets
+from flow_tui.log_model import Grown, LogFile
 from flow_tui.screens.task import TaskScreen
 from flow_tui.view import View
 from flow_tui.widgets.log_view import LogView
@@ -99,6 +100,35 @@ def test_a_log_is_searched_and_gone_through(failed: World, make_app) -> None:
         await until_shown(pilot, "ERROR: no such file")
         await pilot.press("slash", "up")
         assert pilot.app.focused.value == "line 5"
+
+    drive(make_app(of("load")), story)
+
+
+def test_the_log_of_a_deleted_run_is_not_that_of_the_next_one(
+    world: World, make_app, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Grown] = []
+    grow = LogFile.grow
+
+    def noting(log: LogFile) -> Grown:
+        looks.append(grow(log))
+        return looks[-1]
+
+    monkeypatch.setattr(LogFile, "grow", noting)
+    world.define("sales", {"load": ()})
+    running.run(world.deployment, Wish("sales", date="2026-07-08"))
+    world.schedule()
+    world.claim()
+    world.conn.execute("update try_hot set log = null, pid = null")
+    file = write_log(tmp_path, "load", 1, ["story one"])
+    os.utime(file, (0, 0))
+
+    async def story(pilot) -> None:
+        await until(pilot, lambda: looks, "a look at the log")
+        assert looks[0].lines == 0
+        file.unlink()
+        write_log(tmp_path, "load", 1, ["story two"])
+        await until_shown(pilot, "story two")
 
     drive(make_app(of("load")), story)
 

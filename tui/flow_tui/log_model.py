@@ -38,7 +38,8 @@ class LogFile:
     """One log. Not for several threads at once."""
 
     def __init__(self, place: Logs, address: str) -> None:
-        self._place = place
+        self.place = place
+        """Where it is read."""
         self.address = address
         self._starts = array("Q")
         """Where each line starts, in bytes."""
@@ -54,11 +55,11 @@ class LogFile:
 
     def grow(self) -> Grown:
         """Look through what has come since, `STEP` bytes at most."""
-        anew = self._size > 0 and not any(self._place.read(self.address, self._size - 1))
+        anew = self._size > 0 and not any(self.place.read(self.address, self._size - 1))
         if anew:
             self._starts, self._size, self._ended = array("Q"), 0, True
         began = self._size
-        for chunk in self._place.read(self.address, self._size):
+        for chunk in self.place.read(self.address, self._size):
             if self._ended:
                 self._starts.append(self._size)
             ends = (match.end() for match in re.finditer(b"\n", chunk))
@@ -101,7 +102,7 @@ class LogFile:
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """The log in pieces of whole lines, each with its place."""
         offset, rest = 0, b""
-        for chunk in self._place.read(self.address, 0):
+        for chunk in self.place.read(self.address, 0):
             data = rest + chunk
             cut = data.rfind(b"\n") + 1
             if cut == 0 and len(data) < STEP:
@@ -117,7 +118,7 @@ class LogFile:
 
     def _bytes(self, start: int, end: int) -> bytes:
         got = bytearray()
-        for chunk in self._place.read(self.address, start):
+        for chunk in self.place.read(self.address, start):
             got += chunk
             if len(got) >= end - start:
                 break

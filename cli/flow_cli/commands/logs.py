@@ -59,8 +59,10 @@ def logs(
     Without a task those that failed are meant. Bytes that are not UTF-8 and control characters are
     shown escaped. With several tasks, or a selection of them, each line begins with the name of
     its task; of a selection those are left out that have no log. Of a task that has not run since
-    it was cleared, the last try is one from before, and that is said.
+    it was cleared, the last try is one from before, and that is said; so is where the logs are that
+    a deleted run of the same id has left.
     """
+    from flow.enumeration import few
     from flow.ops import logs as operation
     from flow_cli.unrun import tell_unrun
 
@@ -71,8 +73,10 @@ def logs(
         labels = request.tasks if request.selected or len(request.tasks) > 1 else ()
         read = operation.follow if follow else operation.read
         try:
-            pieces, unrun = read(deployment, request)
+            pieces, unrun, earlier = read(deployment, request)
             tell_unrun(printer, unrun)
+            if earlier:
+                printer.message(f"an earlier run of this id has left logs too: {few(earlier, 3)}")
             match output:
                 case Format.TEXT:
                     _print(printer, pieces, labels)

@@ -2,5 +2,6 @@
 
 from flow.logs.backend import Logs
 from flow.logs.files import LogFiles, log_path, read_log
+from flow.logs.since import LogsSince
 
-__all__ = ["LogFiles", "Logs", "log_path", "read_log"]
+__all__ = ["LogFiles", "Logs", "LogsSince", "log_path", "read_log"]

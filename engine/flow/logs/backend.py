@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Protocol
 
 
@@ -16,6 +17,15 @@ class Logs(Protocol):
 
     def exists(self, address: str) -> bool:
         """Whether there is a log at this address, as far as it can be seen from this host."""
+
+    def written_at(self, address: str) -> datetime | None:
+        """When the log was last written, by the clock of the place; None: it is not there.
+
+        Raises `LogUnreadable`.
+        """
+
+    def earlier(self, address: str) -> list[str]:
+        """The addresses of logs of earlier runs that were set aside from this one, oldest first."""
 
     def read(self, address: str, offset: int = 0) -> Iterator[bytes]:
         """The bytes of a log from `offset` on, in pieces; none when there is no such log yet.

@@ -4,7 +4,8 @@
 
 Ids are legal file names already, except for run ids, whose `:` and `+` are harmless there; anything
 else is percent-encoded, so that no id can leave the root. An id so long that no file may have its
-name is cut and ends in a hash of the whole.
+name is cut and ends in a hash of the whole. The logs of an earlier run of the same id lie beside
+those of the run (`flow.logs.earlier`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import quote
 
 from flow.errors import LogUnreadable
+from flow.logs.earlier import earlier_logs
 
 CHUNK: Final = 1 << 16
 """Bytes read at once."""
@@ -102,6 +105,23 @@ class LogFiles:
     def exists(self, address: str) -> bool:
         """Whether the file is there."""
         return Path(address).is_file()
+
+    def written_at(self, address: str) -> datetime | None:
+        """When the file was last written; None: it is not there. Raises `LogUnreadable`."""
+        path = Path(address)
+        try:
+            return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _unreadable(path, error.strerror or str(error)) from error
+
+    def earlier(self, address: str) -> list[str]:
+        """The files beside it that were set aside from its path; none where nobody may look."""
+        try:
+            return [str(path) for path in earlier_logs(Path(address))]
+        except OSError:
+            return []
 
     def read(self, address: str, offset: int = 0) -> Iterator[bytes]:
         """The bytes of the file from `offset` on, in pieces. Raises `LogUnreadable`."""

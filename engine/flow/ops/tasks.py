@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import NamedTuple
 
 from flow.graph import Graph
@@ -26,6 +27,8 @@ class TriesOfTask(NamedTuple):
     """A task instance and its tries. `unrun`: the last of them, if it was cleared after that."""
 
     run: Run
+    made_at: datetime
+    """When the run was made."""
     reference: TaskReference
     tries: list[Try]
     unrun: list[Unrun]
@@ -50,7 +53,7 @@ def tries(deployment: Deployment, dag_id: str, reference: str, task: str) -> Tri
         made = tasks.tries(conn, run_key, named.task_id, named.map_index)
         last = [(named.task_id, named.map_index, one.try_number) for one in made[-1:]]
         unrun = from_before(conn, run_key, last)
-    return TriesOfTask(found.found.run, named, made, unrun)
+    return TriesOfTask(found.found.run, found.found.made_at, named, made, unrun)
 
 
 def complete(graph: Graph, run: Run, rows: list[Task]) -> list[Task]:

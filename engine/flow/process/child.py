@@ -171,7 +171,7 @@ def carry_out(work: Work, entries: Entries) -> int:
 def _prepare(job: Job) -> None:
     """Give the process the output and the environment that its job wants."""
     if job.log is not None:
-        log = _open_log(job.log)
+        log = _begin_log(job.log) if isinstance(job, TaskJob) else _open_log(job.log)
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
@@ -182,8 +182,26 @@ def _prepare(job: Job) -> None:
             os.environ[name] = value
 
 
-def _open_log(path: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+def _begin_log(path: str) -> int:
+    """Open the log of a try, which begins with it. Raises OSError."""
+    try:
+        return _open_log(path, os.O_EXCL)
+    except FileExistsError:
+        from flow.logs.earlier import set_aside  # few tries find a log at their place
+
+    try:
+        set_aside(Path(path))
+    except OSError as error:
+        # The log is shared rather than the try lost; whoever reads it has to know.
+        log = _open_log(path)
+        said = f"\nflow: above is the log of an earlier run; it cannot be set aside: {error}\n"
+        os.write(log, said.encode(errors="backslashreplace"))
+        return log
+    return _open_log(path)
+
+
+def _open_log(path: str, more_flags: int = 0) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | more_flags
     try:
         return os.open(path, flags, 0o640)
     except FileNotFoundError:

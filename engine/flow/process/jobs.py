@@ -44,7 +44,8 @@ class TaskJob(msgspec.Struct, frozen=True, kw_only=True, tag="task", omit_defaul
     timezone: str = "UTC"
     """Zone of DAGs whose start date names none (`dags.default_timezone`)."""
     log: str
-    """Absolute path of the try's log file; the child's stdout and stderr are appended to it."""
+    """Absolute path of the try's log file, which begins with it: a file that is there is set aside
+    (`flow.logs.earlier`). The child's stdout and stderr go there."""
     xcom_limit: int | None = None
     """Largest XCom that the try may push, in bytes of JSON; None: as large as a message can be."""
     pin: Pin | None = None

@@ -186,6 +186,7 @@ def _try(file: str, folder: str, task_id: str, files: CompiledFiles) -> None:
         finish.announce(work.line)
         gc.enable()  # a last word stops it, and then garbage would lie between what stays
         work.line.close()
+        Path(job.log).unlink()  # the next try finds none, as most do
         said = Line(ours, _decoder, name="warm").receive()
     outcome = next((word for word in said if isinstance(word, Outcome)), None)
     if outcome is None or outcome.state != TaskState.SUCCESS:

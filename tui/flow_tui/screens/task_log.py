@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self, cast
 
@@ -14,7 +15,7 @@ from textual.widgets import Static
 
 from flow.errors import LogUnreadable
 from flow.logs import LogFiles
-from flow.ops.logs import source_of
+from flow.ops.logs import place_of, source_of
 from flow.ops.tasks import TriesOfTask
 from flow.store.read.tasks import Try
 from flow.wording.cells import counted, printable
@@ -44,6 +45,8 @@ class TaskLog(Vertical):
         self.wanted: int | None = None
         """The try whose log is shown; None: the last one."""
         self._log: LogFile | None = None
+        self._shown: tuple[str, datetime] | None = None
+        """Its address, and when the run was made: one of the same id may be made again."""
         self._missing = ""
 
     def compose(self) -> ComposeResult:
@@ -114,9 +117,13 @@ class TaskLog(Vertical):
         chosen, found = self._try, self._found
         if chosen is not None and found is not None:
             source = source_of(found.run, found.reference, chosen, self._place)
-            if self._log is None or self._log.address != source.log:
-                self._log = LogFile(self._place, source.log)
+            place = place_of(chosen, found.made_at, self._place)
+            shown = (source.log, found.made_at)
+            if self._log is None or self._shown != shown:
+                self._log, self._shown = LogFile(place, source.log), shown
                 self.view.begin()
+            else:
+                self._log.place = place
         self._note()
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
@@ -150,7 +157,7 @@ class TaskLog(Vertical):
         return grown.more
 
     async def _look_for(self, log: LogFile) -> None:
-        there = await self._flow.session.files.do(partial(self._place.exists, log.address))
+        there = await self._flow.session.files.do(partial(log.place.exists, log.address))
         chosen = self._try
         if not there and chosen is not None and chosen.ended_at is not None:
             self._missing = (

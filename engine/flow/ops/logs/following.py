@@ -20,6 +20,7 @@ from flow.ops.logs.source import (
     no_try,
     pattern_of,
     pieces_of,
+    place_of,
     source_of,
 )
 from flow.ops.references import RunAndGraph, find_run_and_graph, find_task
@@ -54,7 +55,8 @@ def follow(deployment: Deployment, request: Request) -> Reading:
         followers = [one for one in followers if not one.hopeless]
         shown = (last for one in followers for last in one.unasked)
         unrun = from_before(conn, found.found.run_key, shown)
-    return Reading(_pieces(deployment, request, found, followers, missing), unrun)
+    earlier = [address for one in followers for address in one.earlier]
+    return Reading(_pieces(deployment, request, found, followers, missing), unrun, earlier)
 
 
 def _pieces(
@@ -71,7 +73,8 @@ def _pieces(
         if now != seen or time.monotonic() - looked_at >= LOOK:
             seen, looked_at = now, time.monotonic()
             with deployment.snapshot():
-                if runs.by_id(conn, found.found.run.dag_id, found.found.run.run_id) is None:
+                # By its key: a run may have been made again under its id.
+                if not runs.by_keys(conn, [found.found.run_key]):
                     raise NotFound(
                         f"run {found.found.run.run_id!r} has been deleted", "its logs stay"
                     )
@@ -138,6 +141,15 @@ class _Follower:
         return [(self._task.task_id, self._task.map_index, one.try_number) for one in self._tries]
 
     @property
+    def earlier(self) -> list[str]:
+        """The logs of earlier runs that lie beside those of the tries."""
+        return [
+            address
+            for one in self._tries
+            for address in self._place.earlier(self._source_of(one).log)
+        ]
+
+    @property
     def hopeless(self) -> bool:
         """Whether the task has ended and no try of it is to be followed."""
         return self._state in FINISHED and not self._tries
@@ -172,7 +184,7 @@ class _Follower:
     def _begin_next(self) -> None:
         following = [one for one in self._tries if one.try_number > self._after]
         if following:
-            self._source = source_of(self._found.found.run, self._task, following[0], self._place)
+            self._source = self._source_of(following[0])
             self._offset, self._text = 0, Readable()
             self._excerpt = Excerpt(None if self._after else self._tail, self._pattern)
             self._first = True
@@ -187,9 +199,14 @@ class _Follower:
         yield from pieces_of(source, texts if self._line is None else _told(texts, self._line))
 
     def _read_on(self, source: Source) -> Iterator[str]:
-        for data in self._place.read(source.log, self._offset):
+        (one,) = (one for one in self._tries if one.try_number == source.try_number)
+        place = place_of(one, self._found.found.made_at, self._place)
+        for data in place.read(source.log, self._offset):
             self._offset += len(data)
             yield self._text.feed(data)
+
+    def _source_of(self, one: Try) -> Source:
+        return source_of(self._found.found.run, self._task, one, self._place)
 
 
 def _told(texts: Iterator[str], line: BegunLine) -> Iterator[str]:

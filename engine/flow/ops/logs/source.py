@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from flow.errors import NotFound, UsageError
-from flow.logs import Logs
+from flow.logs import Logs, LogsSince
 from flow.ops.references import RunAndGraph
 from flow.ops.task_references import TaskReference
 from flow.states import FINISHED
@@ -55,10 +56,14 @@ class Piece(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Logs as they come. `unrun`: tries whose logs they are, if from before a clear unasked."""
+    """Logs as they come. `unrun`: tries whose logs they are, if from before a clear unasked.
+
+    `earlier` are the addresses of logs of earlier runs of the same id, which were set aside.
+    """
 
     pieces: Iterator[Piece]
     unrun: list[Unrun]
+    earlier: list[str]
 
 
 def source_of(run: Run, task: TaskReference, one: Try, place: Logs) -> Source:
@@ -66,6 +71,16 @@ def source_of(run: Run, task: TaskReference, one: Try, place: Logs) -> Source:
     number = one.try_number
     address = one.log or place.address(run.dag_id, run.run_id, task.task_id, task.map_index, number)
     return Source(run.dag_id, run.run_id, task.task_id, list(task.map_index), number, address)
+
+
+def place_of(one: Try, made_at: datetime, place: Logs) -> Logs:
+    """Where the log of a try is read, of a run that was made then.
+
+    As long as no process of the try is known, the log of an earlier run of the same id may lie
+    where its own will be: one from before the run is not shown then. A process is known when it has
+    run for a heartbeat, and at the latest when its end is reported.
+    """
+    return place if one.pid is not None else LogsSince(place, made_at)
 
 
 def no_try(conn: Conn, found: RunAndGraph, task: TaskReference, number: int | None) -> NotFound:
