@@ -10,7 +10,7 @@ from typing import Final
 
 MARKER: Final = "CHAOS_DEPLOYMENT"
 """Environment variable that every process of a deployment inherits."""
-_ZYGOTE: Final = b"flow.process.zygote"
+_ZYGOTE: Final = b"flow.process.zygote_main"
 
 
 def everybody() -> list[int]:

@@ -1,4 +1,4 @@
-"""A zygote whose jobs do what the tests need. Run like `flow.process.zygote`.
+"""A zygote whose jobs do what the tests need. Run like `flow.process.zygote_main`.
 
 A task job's task id names a function below; the run's conf is what it is called with.
 """

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
+from flow.authoring import interruption
 from flow.authoring.operator import BaseOperator
 from flow.authoring.xcom_arg import Reference
 from flow.errors import InvalidDag
@@ -77,15 +78,17 @@ class BashOperator(BaseOperator):
         # A process group of its own: on_kill reaches everything that the command has started, and
         # not the process of the task itself.
         self._told = False
-        process = self._process = subprocess.Popen(
-            [shutil.which("bash") or "bash", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=folder,
-            env=self.environment(),
-            process_group=0,
-        )
+        environment = self.environment()
+        with interruption.held_back():  # on_kill could not end what runs and is not known yet
+            process = self._process = subprocess.Popen(
+                [shutil.which("bash") or "bash", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env=environment,
+                process_group=0,
+            )
         assert process.stdout is not None
         try:
             last_line = self._copy(process.stdout)

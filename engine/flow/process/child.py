@@ -4,9 +4,9 @@ The fork happens ahead of the job, so everything that can be done without knowin
 first. An order is one byte with descriptors beside it: the child's end of the job line, a memory
 file that holds the encoded job, and perhaps one for the compiled DAG file.
 
-What a child does only once calls functions by names of their own, here and in `import_limits`. Code
-that has run before finds `os.setsid` at once; what runs for the first time looks it up through a
-cache whose pages the child then copies.
+What a child does only once calls functions by names of their own, here, in `stock` and in
+`import_limits`. Code that has run before finds `os.setsid` at once; what runs for the first time
+looks it up through a cache whose pages the child then copies.
 """
 
 from __future__ import annotations

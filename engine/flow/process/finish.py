@@ -33,7 +33,7 @@ def run_exit_functions() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError, AttributeError):
+        except Exception:
             pass  # the disk is full, or user code has closed or replaced the stream
 
 

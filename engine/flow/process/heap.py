@@ -93,7 +93,11 @@ def fill() -> None:
 
 def _collapse() -> None:
     """Turn memory of this process's own into huge pages, as far as the kernel can and will."""
-    for start, end in _own_memory():
+    try:
+        memory = list(_own_memory())
+    except OSError:
+        return  # whoever confines this process lets it not read that
+    for start, end in memory:
         for huge in range(-(-start // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE):
             _libc.madvise(huge, _HUGE, _MADV_COLLAPSE)
 

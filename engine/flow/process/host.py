@@ -211,6 +211,11 @@ class Host:
         """Whether somebody has stopped the zygote, so that it hears and tells nothing."""
         return self._process is not None and tree.stopped(self._process.pid)
 
+    def thaw(self) -> None:
+        """SIGCONT to the zygote, so that it goes on where it was stopped."""
+        if self._process:
+            self._process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """SIGKILL the zygote, as one that does not answer any more; `ZygoteDied` follows."""
         if self._process:

@@ -46,7 +46,8 @@ class ImportRecord:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        sys.meta_path.remove(self)
+        if self in sys.meta_path:  # what was imported may have put others in its place
+            sys.meta_path.remove(self)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -14,7 +14,7 @@ from flow.authoring import runtime
 from flow.authoring.dag import DAG
 from flow.authoring.serialise import to_spec
 from flow.errors import FlowError, ProtocolError
-from flow.process import ahead, nearest, trace
+from flow.process import ahead, nearest, output, trace
 from flow.process.deeds import observing
 from flow.process.import_limits import lift_limits, limit_import
 from flow.process.import_record import ImportRecord
@@ -46,6 +46,7 @@ def run_parse(job: ParseJob, line: JobLine, *, received: float) -> None:
         line.send(Parsed(error=f"{what} too large: {error.message}"))
     except UnicodeEncodeError as error:
         line.send(Parsed(error=f"a name in this file is no text: {error}"))
+    output.flush()
 
 
 class _Found(NamedTuple):

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType
 from typing import Final
 
+_LARGEST: Final = 512
+"""Bytes up to which Python keeps what has one size together, in steps of 16 …"""
 _STEP: Final = 128
-"""Bytes. Python keeps what has one size together (of up to 512, in steps of 16): with fewer sizes
-there are fewer pages of which the code fills only a part."""
+"""… and the step here: with fewer sizes there are fewer pages of which code fills only a part."""
 _NOTHING: Final = bytes((opcode.opmap["NOP"], 0))
 
 
@@ -64,10 +65,11 @@ def _functions() -> list[FunctionType]:
     return [one for one in gc.get_objects() if isinstance(one, FunctionType)]
 
 
-def _rounded(code: CodeType) -> CodeType:
-    """A copy that is larger up to the next step, by instructions at its end that are never run."""
-    missing = -sys.getsizeof(code) % _STEP
-    return code.replace(co_code=code.co_code + _NOTHING * (missing // len(_NOTHING)))
+def _rounded(code: CodeType) -> bytes:
+    """The instructions of `code`, and more that are never run, up to the next step of its size."""
+    size = sys.getsizeof(code)
+    missing = -size % _STEP if size <= _LARGEST else 0
+    return code.co_code + _NOTHING * (missing // len(_NOTHING))
 
 
 class _Copies:
@@ -88,10 +90,10 @@ class _Copies:
 
     def _make(self, code: CodeType) -> CodeType:
         inner = self._inner(code)
-        if inner:
-            consts = tuple(inner.get(id(const), const) for const in code.co_consts)
-            return code.replace(co_consts=consts)
-        return _rounded(code) if id(code) in self._wanted else code
+        if not inner and id(code) not in self._wanted:
+            return code
+        consts = tuple(inner.get(id(const), const) for const in code.co_consts)
+        return code.replace(co_code=_rounded(code), co_consts=consts)
 
     def _inner(self, code: CodeType) -> Mapping[int, CodeType]:
         """Copies of the code within, where there are any, by the address of the original."""

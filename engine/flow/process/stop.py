@@ -1,10 +1,11 @@
 """What SIGTERM does to a process that runs user code.
 
 The first one calls the operator's `on_kill`, bounded in time, and then raises `Stopped` wherever
-the main thread is. `Stopped` is no `Exception`, so `except Exception` lets it pass, and `finally`
-and `with` clean up on the way. At the end the process dies by the signal, without an outcome: who
-asked for the stop knows how the try ends. Code that swallows even `Stopped` dies when it returns,
-or by SIGKILL when the supervisor's patience is over.
+the main thread is; where an interruption is held back, at the end of that. `Stopped` is no
+`Exception`, so `except Exception` lets it pass, and `finally` and `with` clean up on the way. At
+the end the process dies by the signal, without an outcome: who asked for the stop knows how the try
+ends. Code that swallows even `Stopped` dies when it returns, or by SIGKILL when the supervisor's
+patience is over.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final, NoReturn
 
+from flow.authoring import interruption
 from flow.process import output, trace
 
 ON_KILL_SECONDS: Final = 20.0
@@ -75,6 +77,9 @@ class Stop:
         if self.requested:
             return
         self.requested = True
+        interruption.strike(self._strike)
+
+    def _strike(self) -> NoReturn:
         _log.warning("Told to stop (SIGTERM)")
         if self._on_kill is not None:
             self._clean_up(self._on_kill)

@@ -9,7 +9,6 @@ which code belongs side by side (`flow.process.placement`). So a small try copie
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import logging
 import os
@@ -108,7 +107,6 @@ def up() -> None:
             placement.gather(codes)
             _forget_types()
             for _ in range(_TURNS):
-                _be_forked()
                 _run(str(file), folder, files)
             files.close()
     except Exception as error:
@@ -143,11 +141,6 @@ def _settling() -> list[CodeType]:
         addresses = array("Q", told.read())
     os.waitpid(pid, 0)
     return placement.living(addresses)
-
-
-def _be_forked() -> None:
-    """What Python does in a child right after a fork, in this process, which has one thread too."""
-    ctypes.pythonapi.PyOS_AfterFork_Child()
 
 
 def _run(file: str, folder: str, files: CompiledFiles) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import select
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,49 +12,20 @@ from flow.process.pin import Pin
 from flow.roles.work import jobs, slots
 from flow.roles.work import worker as worker_module
 from flow.roles.work.held import HeldTry, try_job
-from flow.roles.work.settings import Settings
 from flow.roles.work.worker import Worker
 from flow.states import TaskState
 from flow.store import callbacks, tries
 from flow.store.callbacks import NewCallback
-from flow.store.connect import Conn, transaction
+from flow.store.connect import transaction
+from roles.work.by_turns import registered, turn
 from store.hand_driven import World, spec, task
 from waiting import wait_until
 
 
 @pytest.fixture
-def world(database: str, connection: Conn) -> Iterator[World]:
-    made = World(database, connection)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def worker(world: World, tmp_path: Path) -> Iterator[Worker]:
-    with one_slot(world, tmp_path) as made:
+    with registered(world, tmp_path) as made:
         yield made
-
-
-@contextmanager
-def one_slot(world: World, tmp_path: Path, most_slots: int | None = None) -> Iterator[Worker]:
-    """A registered worker with one slot, or up to so many."""
-    made = Worker(
-        Settings(
-            dsn=world.dsn,
-            listen_dsn=world.dsn,
-            version="test",
-            home=tmp_path,
-            logs=tmp_path / "logs",
-            key_file=tmp_path / "key",
-            slots=1,
-            most_slots=most_slots,
-        )
-    )
-    try:
-        made.beat(world.conn)
-        yield made
-    finally:
-        made.host.close()
 
 
 def claim_without_hearing(world: World, worker: Worker) -> tries.Claimed:
@@ -185,20 +154,9 @@ def lingering(
     file = tmp_path / "two.py"
     file.write_text(TWO)
     world.conn.execute("update dag set file = %s", (str(file),))
-    with one_slot(world, tmp_path, most_slots) as made:
+    with registered(world, tmp_path, most_slots=most_slots) as made:
         world.scheduler().run_once()
         yield made
-
-
-def turn(world: World, worker: Worker) -> list[str]:
-    """One turn of the worker's loop; the states of all tasks, the first to end first."""
-    select.select([worker.host], [], [], 0.05)
-    worker.listen()
-    worker.enforce()
-    worker.backlog = True
-    worker.tend(world.conn)
-    rows = world.conn.execute("select state from task order by ended_at").fetchall()
-    return [state for (state,) in rows]
 
 
 def test_a_success_is_stored_at_once_and_its_process_holds_the_slot_until_it_is_dead(

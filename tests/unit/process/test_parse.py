@@ -210,6 +210,13 @@ def test_files_do_not_hide_pythons_own_modules(root: Path) -> None:
     assert parsed.error is None
 
 
+def test_a_file_may_replace_the_finders(root: Path) -> None:
+    parsed, ended = parse(root, "import sys\nsys.meta_path = sys.meta_path[1:]\n" + TWO)
+    assert (len(parsed.specs), ended.exit_code) == (2, 0)
+    parsed, ended = parse(root, "import sys\ndel sys.meta_path[0]\n" + TWO)
+    assert (len(parsed.specs), ended.exit_code) == (2, 0)
+
+
 def test_dataclasses_and_pickle_find_the_module(root: Path) -> None:
     text = """from __future__ import annotations
 import pickle

@@ -431,6 +431,27 @@ class TestStops:
         ended = child.wait()
         assert ended.signal == signal.SIGTERM, ended.log
 
+    def test_a_command_that_its_operator_does_not_know_yet_is_told(self, tmp_path: Path) -> None:
+        """SIGTERM strikes after the command has begun and before `Popen` returns."""
+        ready = tmp_path / "ready"
+        os.mkfifo(ready)
+        ended = try_task(
+            tmp_path,
+            f"""
+            import subprocess
+            begin = subprocess.Popen.__init__
+            def begin_and_stop(process, *arguments, **named):
+                begin(process, *arguments, **named)
+                open("{ready}").read()  # a fifo: this waits for the trap
+                os.kill(os.getpid(), signal.SIGTERM)
+            subprocess.Popen.__init__ = begin_and_stop
+            command = "trap 'echo TRAPPED; exit 1' TERM; echo > {ready}; sleep 60 & wait"
+            BashOperator(task_id="t", bash_command=command)
+            """,
+        )
+        assert (ended.reports, ended.signal) == ([], signal.SIGTERM), ended.log
+        assert "TRAPPED" in ended.log
+
     def test_a_stop_during_the_import(self, tmp_path: Path) -> None:
         child, _ = self.start(tmp_path, "print('READY', flush=True)\ntime.sleep(60)")
         os.kill(child.pid, signal.SIGTERM)

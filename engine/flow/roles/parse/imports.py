@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flow.process.environment import TaskUser
-from flow.process.events import ChildMessage, JobEnded, ZygoteDied
+from flow.process.events import ChildMessage, JobEnded, ZygoteDied, ZygoteReady
 from flow.process.host import Host
 from flow.process.jobs import ParseJob
 from flow.process.last_words import LastWords, last_words
+from flow.process.standstill import Standstill
 from flow.process.verdict import Limits
 from flow.roles.parse.scratch import Scratch
 from flow.roles.parse.tail import Tail
 
 _SPARE: Final = 4
 """Processes forked ahead of their imports (`flow.process.stock`)."""
-_LOOK: Final = 1.0
-"""Seconds between two looks at whether the zygote can hear."""
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes that the DAGs of one file may take."""
 
@@ -87,8 +86,9 @@ class Imports:
         self._running: dict[int, Import] = {}
         self._free: list[Tail] = []
         """Of imports that have ended. A file system may take long for many new names in a row."""
-        self._look_at = 0.0
-        self._was_frozen = False
+        # Killed, never continued: the file that does this is to get an error that says so, and the
+        # others lose nothing but a moment, for they are imported again.
+        self._standstill = Standstill(self.host)
         self._selector = selectors.EpollSelector()
         self._selector.register(self.host, selectors.EVENT_READ)
 
@@ -125,6 +125,8 @@ class Imports:
             match event:
                 case ChildMessage():
                     yield event
+                case ZygoteReady():
+                    self._count_from_now()
                 case JobEnded():
                     yield self._end(event.job_id, event)
                 case ZygoteDied():
@@ -135,23 +137,20 @@ class Imports:
     def stop_overdue(self) -> None:
         """Kill the imports whose time is up, and all of them where one has stopped the zygote."""
         now = time.monotonic()
-        if not self._running:
-            self._was_frozen = False
-        elif now >= self._look_at:
-            self._look_at = now + _LOOK
-            self._kill_frozen()
+        if self._running:
+            self._standstill.look()
+        else:
+            self._standstill.forget()
         for job_id, one in self._running.items():
             if one.deadline <= now and not one.overdue:
                 one.overdue = True
                 self.host.stop(job_id, grace=0.0)
 
-    def _kill_frozen(self) -> None:
-        """End a zygote that is found stopped by two looks running, and all imports with it."""
-        frozen = self.host.frozen
-        if frozen and self._was_frozen:
-            self.host.kill()
-            frozen = False
-        self._was_frozen = frozen
+    def _count_from_now(self) -> None:
+        """Let the time count from now on: what a zygote is told as it loads waits until it has."""
+        deadline = time.monotonic() + self._limits.timeout
+        for one in self._running.values():
+            one.deadline = deadline
 
     def note_variable(self, job_id: int, key: str, stamp: str | None) -> None:
         """Remember that an import has read a variable."""
@@ -183,7 +182,7 @@ class Imports:
         moments = [
             one.deadline if slow is None or one.slow else one.started + slow for one in alive
         ]
-        return min([*moments, self._look_at])
+        return min([*moments, self._standstill.look_at])
 
     def rest(self) -> None:
         """Give back what only many imports at once need."""

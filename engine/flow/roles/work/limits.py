@@ -12,6 +12,9 @@ EXIT_PATIENCE: Final = 5.0
 """Seconds in which a process that has said its last word must be dead, else it is killed."""
 CALLBACK_PAUSE: Final = 1.0
 """Seconds between two times that callbacks are taken before the tasks that keep coming."""
+ZYGOTE_CONTINUED: Final = 3
+"""Times that a zygote which somebody keeps stopping is continued before it is killed: that ends
+every try here, and a stop may be a mistake of one of them."""
 
 
 def memory_allows(part: float) -> bool:

@@ -20,11 +20,12 @@ from flow.process.cgroup import WorkerGroup
 from flow.process.ending import StopCause
 from flow.process.events import ZygoteReady
 from flow.process.host import Host
+from flow.process.standstill import Standstill
 from flow.roles.losses import free, release_callbacks
 from flow.roles.work import kept, marker
 from flow.roles.work.held import HeldTry
 from flow.roles.work.jobs import Jobs
-from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, memory_allows
+from flow.roles.work.limits import AT_ONCE, CALLBACK_PAUSE, ZYGOTE_CONTINUED, memory_allows
 from flow.roles.work.outbox import Outbox
 from flow.roles.work.requests import answer
 from flow.roles.work.settings import Settings
@@ -60,6 +61,7 @@ class Worker:
             keep=lambda: server.pids,
             group=self._group,
         )
+        self._standstill = Standstill(self.host, continued=ZYGOTE_CONTINUED)
         self.notifier = Notifier()
         self.draining = False
         self.backlog = True
@@ -87,7 +89,11 @@ class Worker:
                 self._jobs.hear(event)
 
     def enforce(self) -> None:
-        """End tries that have run longer than they may, and what does not leave as it said."""
+        """End tries that have run longer than they may, and what does not leave as it said.
+
+        That takes a zygote which is not stopped.
+        """
+        self._standstill.look()
         self._jobs.enforce()
 
     def stop_all(self, grace: float) -> None:
