@@ -56,6 +56,7 @@ class World:
         timezone: str = "UTC",
         paused: bool = False,
         file: str = "/dags/one.py",
+        code_hash: str = "c0de" * 16,
         **fields: Any,
     ) -> None:
         """Store a DAG, given as the upstream ids of each task or as specs."""
@@ -74,7 +75,7 @@ class World:
         body = encode(spec)
         definition = ImportedDag(spec, body, spec_hash(body), 3, spec.timetable.words())
         with transaction(self.conn, "test"):
-            dags.store(self.conn, ParsedFile(file, "c0de" * 16), [definition], paused=paused)
+            dags.store(self.conn, ParsedFile(file, code_hash), [definition], paused=paused)
 
     def start_worker(self) -> None:
         """Register a worker."""
@@ -90,6 +91,13 @@ class World:
                 queues=["default"],
                 slots=16,
             )
+
+    def start_scheduler(self) -> None:
+        """Register a scheduler that lives, as far as the database knows."""
+        self.conn.execute(
+            "insert into process (role, host, pid, version, lost_after)"
+            " values ('schedule', 'here', 2, 'test', 300)"
+        )
 
     def schedule(self) -> None:
         """Let the scheduler do all that is due."""

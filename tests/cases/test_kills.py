@@ -212,6 +212,10 @@ def parsing() -> Iterator[tuple[Deployment, Callable[[str], None]]]:
                     deployment.write("restless.py", RESTLESS)
                 case "parse.refuse":
                     _illegible(deployment, point).touch()
+                case "parse.warn":
+                    (deployment.dags / "unheeded" / ".flowignore").mkdir(
+                        parents=True, exist_ok=True
+                    )
                 case "parse.succeed":
                     died = deployment.start("parse")
                     wait_until(lambda: "parsing" in died.text(), "a parser to be killed")

@@ -395,14 +395,16 @@ class TestRange:
 
 
 class TestVersions:
-    def renew(self, world: World) -> None:
+    def renew(self, world: World, **fields: Any) -> None:
         tasks = (
             TaskSpec(task_id="check", operator="BashOperator", upstream=("extract",)),
             TaskSpec(task_id="extract", operator="BashOperator", retries=4, pool="wide"),
             TaskSpec(task_id="report", operator="BashOperator", upstream=("check",)),
         )
-        world.rows("insert into pool (name, slots) values ('wide', -1) returning 1")
-        world.define("sales", tasks)
+        world.rows(
+            "insert into pool (name, slots) values ('wide', -1) on conflict do nothing returning 1"
+        )
+        world.define("sales", tasks, **fields)
 
     def test_the_latest_unless_told_otherwise(self, world: World) -> None:
         run_id = start(world)
@@ -494,6 +496,37 @@ class TestVersions:
             else f"{does}, but its code is gone from the file: it stays as it ended"
         )
         assert set(changes(clear(world, tasks="load", version="run"))[0]) == {"load"}
+
+    @pytest.mark.parametrize("code", ["latest", "pinned", None])
+    def test_tasks_whose_code_is_gone_are_named(self, world: World, code: str | None) -> None:
+        """With latest code what the file has not any more; pinned all, where the file is another.
+
+        A DAG that says neither does as `dags.code` says, which is latest by default.
+        """
+        start(world, code=code)
+        world.finish()
+        self.renew(world)
+        keeps = clearing.Wish("sales", Which("latest"), "load,report", version="run")
+        (run,) = clearing.preview(world.deployment, keeps).runs
+        gone = [] if code == "pinned" else [("load", "code_missing")]
+        assert run.codeless == gone
+        self.renew(world, code_hash="07e4" * 16)
+        (run,) = clearing.preview(world.deployment, keeps).runs
+        other = [("load", "code_mismatch"), ("report", "code_mismatch")]
+        assert run.codeless == (other if code == "pinned" else gone)
+        latest = keeps._replace(tasks="report", version="latest")
+        (run,) = clearing.preview(world.deployment, latest).runs
+        assert run.codeless == []
+
+    def test_what_was_agreed_to_is_not_done_once_the_code_has_gone(self, world: World) -> None:
+        start(world, code="pinned")
+        world.finish()
+        keeps = clearing.Wish("sales", Which("latest"), "load", version="run")
+        shown = clearing.preview(world.deployment, keeps)
+        self.renew(world, code_hash="07e4" * 16)
+        with pytest.raises(Conflict, match="is not what was shown any more"):
+            clear(world, tasks="load", version="run", confirmed=shown)
+        assert world.value("select state from run") == "success"
 
     def test_a_ready_task_waits_where_the_new_version_says(self, world: World) -> None:
         world.rows("insert into pool (name, slots) values ('old', 1), ('new', 1) returning 1")

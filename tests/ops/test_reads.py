@@ -34,7 +34,7 @@ from flow.ops.run_ranges import Which
 from flow.ops.running import Wish
 from flow.process import plain_file
 from flow.states import TaskState
-from flow.store import dag_files
+from flow.store import dag_files, processes
 from flow.store.connect import transaction
 from flow.store.dag_files import ParsedFile
 from flow.store.read import page
@@ -448,6 +448,28 @@ def test_warnings_name_the_module_that_makes_an_import_slow(world: World) -> Non
     assert ([one.file for one in first.rows], first.total.counted) == (["/dags/one.py"] * 2, 5)
     (only,) = dag_warnings.page(world.deployment, Path("one.py"), slow=5.0).rows
     assert only.warning == "two.py:1"
+
+
+def test_what_processors_cannot_do_with_their_folders_is_told(world: World) -> None:
+    """By `flow status`, the first ones, and by `flow dags warnings`, all of them."""
+    told = {f"/dags/{n}/.flowignore": "it ignores nothing: Permission denied" for n in range(5)}
+    for _ in range(2):  # two processors of one host
+        with transaction(world.conn, "test"):
+            mine = processes.register(
+                world.conn, role="parse", host="here", pid=1, version="test", lost_after=300.0
+            )
+            processes.warn(world.conn, mine, told)
+    shown = status.show(world.deployment).warnings
+    assert shown[0] == "/dags/0/.flowignore on here: it ignores nothing: Permission denied"
+    assert shown[3:] == ["2 more like this; see `flow dags warnings`"]
+    page = dag_warnings.page(world.deployment, limit=2)
+    assert (len(page.rows), page.total.counted) == (2, 5)
+    assert page.rows[0] == (
+        "/dags/0/.flowignore", None, None, "on here: it ignores nothing: Permission denied"
+    )  # fmt: skip
+    world.rows("update process set ended_at = now(), ended_reason = 'stopped' returning 1")
+    assert status.show(world.deployment).warnings == []
+    assert dag_warnings.page(world.deployment).rows == []
 
 
 def test_versions_of_a_dag(world: World) -> None:

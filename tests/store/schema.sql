@@ -813,6 +813,7 @@ CREATE TABLE public.process (
     executor text,
     queues text[] DEFAULT '{}'::text[] NOT NULL,
     slots integer DEFAULT 0 NOT NULL,
+    warnings jsonb DEFAULT '{}'::jsonb NOT NULL,
     ended_at timestamp with time zone,
     ended_reason text,
     CONSTRAINT process_check CHECK (((ended_at IS NULL) = (ended_reason IS NULL))),

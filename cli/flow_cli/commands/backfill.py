@@ -141,12 +141,13 @@ def backfill(
 def _start(
     context: typer.Context, printer: Output, wish: Wish, *, follow: bool, yes: bool, dry_run: bool
 ) -> None:
-    from flow.ops import backfilling, backfills
+    from flow.ops import backfilling, backfills, missing_roles
     from flow.wording.backfills import again, describe, goes_on, question
     from flow_cli.backfill_page import report_made, report_plan, tell_notes
     from flow_cli.backfill_progress import follow as show_progress
     from flow_cli.confirm import confirm
     from flow_cli.detaching import Detaching
+    from flow_cli.missing_roles import warn
 
     confirmed = None
     with opened(context) as deployment:
@@ -168,6 +169,7 @@ def _start(
                 tell_notes(printer, plan)
             if follow:
                 detaching.goes_on(goes_on(made))
+                warn(printer, missing_roles.for_backfill(deployment, made))
                 steps = backfills.follow(deployment, made.id)
                 ended = show_progress(steps, printer.err).backfill
             else:

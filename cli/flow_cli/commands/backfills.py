@@ -97,11 +97,12 @@ def show(
     output: OutputOption = Format.TEXT,
 ) -> None:
     """Show a backfill, and its intervals in their order."""
-    from flow.ops import backfills
+    from flow.ops import backfills, missing_roles
     from flow.wording.backfills import goes_on
     from flow_cli.backfill_page import row_of_backfill
     from flow_cli.backfill_progress import follow as show_progress
     from flow_cli.detaching import Detaching
+    from flow_cli.missing_roles import warn
 
     printer = Output(output)
     with opened(context) as deployment:
@@ -109,6 +110,7 @@ def show(
         if follow and found.ended_at is None:
             with Detaching(printer) as detaching:
                 detaching.goes_on(goes_on(found))
+                warn(printer, missing_roles.for_backfill(deployment, found))
                 show_progress(backfills.follow(deployment, found.id), printer.err)
         details = backfills.show(deployment, found.id)
     row, rows = row_of_backfill(details.backfill), [row_of(one) for one in details.intervals]

@@ -171,11 +171,11 @@ def _states(named: Sequence[State], *, only_failed: bool) -> set[TaskState] | No
 def _clear(
     context: typer.Context, printer: Output, wish: Wish, *, wait: bool, yes: bool, dry_run: bool
 ) -> None:
-    from flow.ops import clearing
-    from flow.wording.clearing import describe, look_at, question
-    from flow_cli.clear_page import report
-    from flow_cli.confirm import confirm
+    from flow.ops import clearing, missing_roles
+    from flow.wording.clearing import look_at
+    from flow_cli.clear_page import ask, report
     from flow_cli.detaching import Detaching
+    from flow_cli.missing_roles import warn
 
     confirmed = None
     with opened(context) as deployment:
@@ -184,14 +184,14 @@ def _clear(
             if dry_run or not confirmed.runs:
                 report(printer, confirmed, dry_run=dry_run)
                 return
-            printer.message("\n".join(describe(confirmed)))
-            confirm(question(confirmed), yes=yes)
+            ask(printer, confirmed)
         with Detaching(printer) as detaching:
             done = clearing.clear(deployment, wish, confirmed)
-            report(printer, done, dry_run=False)
+            report(printer, done, dry_run=False, asked=confirmed is not None)
             if not wait or not done.runs:
                 return
             detaching.goes_on(f"they go on; see them with: {look_at(done)}")
+            warn(printer, missing_roles.for_runs(deployment, done.cleared))
             if not _succeeded(printer, deployment, done):
                 raise typer.Exit(exits.FAILED)
 

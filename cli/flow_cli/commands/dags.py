@@ -231,7 +231,8 @@ def warnings(
 ) -> None:
     """List what importing DAG files warned of, and slow imports with the module to blame.
 
-    A pool that does not exist, or is too small for a task of a DAG, is one too.
+    A pool that does not exist, or is too small for a task of a DAG, is one too. What processors
+    cannot read in the DAG folders, or do not heed of an ignore file, comes first.
     """
     from flow.ops import dag_warnings
 
@@ -316,6 +317,7 @@ def delete(
     from flow.wording.dags import describe_deletion
     from flow_cli.confirm import confirm
     from flow_cli.deleting import becomes
+    from flow_cli.partly import Partly
 
     printer = Output(output)
     with opened(context) as deployment:
@@ -325,13 +327,19 @@ def delete(
                 printer.message("\n".join(describe_deletion(planned)))
             what = "the history of DAG" if begin_anew else "DAG"
             confirm(f"Delete {what} {dag}?", yes=yes)
-            with printer.progress("runs", planned.run_count) as advance:
+            total = planned.run_count
+            with Partly(printer, total) as partly, printer.progress("runs", total) as advance:
+
+                def deleted(gone: int) -> None:
+                    partly.advance(gone)
+                    advance(gone)
+
                 planned = dag_deletion.delete(
                     deployment,
                     dag,
                     None if yes else planned,
                     begin_anew=begin_anew,
-                    advance=advance,
+                    advance=deleted,
                 )
     first, *rest = describe_deletion(planned)
     lines = [f"{first}; {becomes(dry_run=dry_run)}", *rest]

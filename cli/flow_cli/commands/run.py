@@ -56,9 +56,10 @@ def run(
     Without a date the run is ad hoc: its logical date is now, and its interval is the last complete
     one. A run of a paused DAG stays queued until the DAG is unpaused.
     """
-    from flow.ops import running, status
+    from flow.ops import missing_roles, running
     from flow.ops.running import Wish
     from flow_cli.detaching import Detaching
+    from flow_cli.missing_roles import warn
     from flow_cli.texts import given
 
     printer = Output(output)
@@ -73,11 +74,7 @@ def run(
             )
         if not wait:
             _print(printer, made)
-        if not status.has_scheduler(deployment):
-            printer.warning(
-                "no scheduler is alive: the run stays queued until one is started, with `flow up` "
-                "or `flow schedule`"
-            )
+        warn(printer, missing_roles.for_runs(deployment, [started.found]))
         if not wait:
             printer.message(f"see how it is doing: flow runs show {made.dag_id} {made.run_id}")
             return

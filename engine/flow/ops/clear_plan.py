@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from flow.decide.reason import Code
 from flow.graph import Graph, TaskSpec
 from flow.graph.index import prioritised
 from flow.ops.clear_targets import Target
@@ -36,6 +37,13 @@ class ChangedTask(NamedTuple):
     fields: list[str]
 
 
+class Codeless(NamedTuple):
+    """A task whose code is gone, and how its tries would end: code_missing or code_mismatch."""
+
+    task_id: str
+    ends_as: Code
+
+
 class ClearedRun(NamedTuple):
     """What becomes of one run. One that is `paused` stays so.
 
@@ -43,7 +51,8 @@ class ClearedRun(NamedTuple):
     they are stopped and skipped. `vanished` ones had ended: they stay as they are and count no
     more. `added` are tasks that only the new version has: they run too. `changed` are those, of
     the tasks that are still to run, that it defines in another way. `stays` are tasks downstream
-    that rest as upstream_failed and are not cleared.
+    that rest as upstream_failed and are not cleared. `codeless` are those, of the tasks that
+    are still to run, that could not: the DAG processors have seen their code go.
     """
 
     dag_id: str
@@ -59,6 +68,7 @@ class ClearedRun(NamedTuple):
     added: list[str]
     changed: list[ChangedTask]
     stays: list[str]
+    codeless: list[Codeless]
 
 
 class Planned(NamedTuple):
@@ -149,6 +159,11 @@ def _shown(
             ChangedTask(id, fields) for id, fields in target.changed.items() if id not in resting
         ],
         stays=_stays(graph, others, {one.task_id for one in tasks}),
+        codeless=[
+            Codeless(id, target.codeless[id])
+            for id in graph.order
+            if id in target.codeless and id not in resting
+        ],
     )
 
 

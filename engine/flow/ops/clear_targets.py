@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from flow.decide.reason import Code
 from flow.errors import NotFound
 from flow.graph import Graph
 from flow.graph.compare import compare
@@ -43,13 +44,14 @@ class Target(NamedTuple):
     """The graph that runs are to have from then on, and what is selected of it.
 
     `changed` are its tasks that are others than in the graph the runs have, with the fields that
-    differ.
+    differ. `codeless` are its tasks whose code is gone, with how their tries would end.
     """
 
     version: int
     graph: Graph
     selected: Selected
     changed: Mapping[str, list[str]]
+    codeless: Mapping[str, Code]
 
 
 def pinned(one: FoundRun) -> Pinned:
@@ -63,9 +65,11 @@ def find_targets(
     graphs: Mapping[str, Graph],
     wish: Wish,
     default_code: str,
+    other_code: Collection[Pinned],
 ) -> dict[Pinned, Target]:
     """By what runs are pinned to: what they are to have. `default_code` is what `dags.code` says.
 
+    `other_code` are versions that keep their code, and whose code their file does not have now.
     Of several DAGs and versions, those are left out in which nothing is selected. Raises `NotFound`
     when that is so in all of them.
     """
@@ -82,7 +86,11 @@ def find_targets(
             missing.append(_pointing_back(error, dag, version, graph, wish, default_code))
         else:
             changed = {} if number == version else _changes(graph, after)
-            targets[dag_id, version] = Target(number, after, selected, changed)
+            if keeps_code(after, default_code):
+                codeless = _mismatched(after) if (dag_id, number) in other_code else {}
+            else:
+                codeless = _gone(after, graphs[dag.spec_hash])
+            targets[dag_id, version] = Target(number, after, selected, changed, codeless)
     if missing and not targets:
         raise missing[0]
     return targets
@@ -95,6 +103,14 @@ def keeps_code(graph: Graph, default_code: str) -> bool:
     neither does as `default_code` says.
     """
     return (graph.spec.code or default_code) == "pinned"
+
+
+def to_have(one: FoundRun, dags: Mapping[str, StoredDag], wish: Wish) -> tuple[Pinned, str]:
+    """Which version a run is to have, and the hash of its spec."""
+    if wish.version == "run":
+        return pinned(one), one.spec_hash
+    dag = dags[one.run.dag_id]
+    return (dag.dag_id, dag.version), dag.spec_hash
 
 
 def touched(
@@ -160,6 +176,20 @@ def _pointing_back(
         if keeps_code(own, default_code)
         else f"{has}, but its code is gone from the file: it stays as it ended",
     )
+
+
+def _mismatched(graph: Graph) -> dict[str, Code]:
+    """The tasks of a version that keeps its code, where that is not to be had."""
+    return {task.task_id: Code.CODE_MISMATCH for task in graph.tasks.values() if task.runs_code}
+
+
+def _gone(graph: Graph, latest: Graph) -> dict[str, Code]:
+    """The tasks that the file as it is does not have any more."""
+    return {
+        task.task_id: Code.CODE_MISSING
+        for task in graph.tasks.values()
+        if task.runs_code and task.task_id not in latest.tasks
+    }
 
 
 def _changes(before: Graph, after: Graph) -> dict[str, list[str]]:

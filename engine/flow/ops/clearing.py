@@ -10,11 +10,13 @@ from flow.graph import Graph
 from flow.ops.clear_effects import announce, write
 from flow.ops.clear_plan import ClearedRun, Planned, plan
 from flow.ops.clear_targets import (
+    Pinned,
     Wish,
     find_targets,
     keeps_code,
     pinned,
     require_instances,
+    to_have,
     touched,
 )
 from flow.ops.deployment import Deployment
@@ -25,6 +27,7 @@ from flow.ops.task_conditions import TaskCondition, read_condition
 from flow.store import backfills, clock, instances, run_locks, stopping
 from flow.store.connect import Conn
 from flow.store.instances import Instance, Key
+from flow.store.read import dags as stored_dags
 from flow.store.read import runs as stored_runs
 from flow.store.read import tasks as stored_tasks
 from flow.store.read.dags import StoredDag
@@ -168,7 +171,8 @@ def _look(
     _require_rows(fitting)
     latest = {scope.dags[one.run.dag_id].spec_hash for one in fitting}
     graphs = load_graphs(conn, latest | {one.spec_hash for one in fitting})
-    targets = find_targets(scope.dags, fitting, graphs, wish, scope.default_code)
+    other_code = _with_other_code(conn, scope, fitting, graphs, wish)
+    targets = find_targets(scope.dags, fitting, graphs, wish, scope.default_code, other_code)
     fitting = [one for one in fitting if pinned(one) in targets]
     run_keys = [one.run_key for one in fitting]
     if lock:
@@ -191,6 +195,23 @@ def _look(
             if not keeps_code(graphs[one.spec_hash], scope.default_code):
                 look.codeless.extend(vanished)
     return look
+
+
+def _with_other_code(
+    conn: Conn,
+    scope: _Scope,
+    found: Sequence[FoundRun],
+    graphs: Mapping[str, Graph],
+    wish: Wish,
+) -> set[Pinned]:
+    """The versions that runs are to have, that keep their code, and whose code is not there now."""
+    wanted = {to_have(one, scope.dags, wish) for one in found}
+    keeping = {
+        version
+        for version, spec_hash in wanted
+        if keeps_code(graphs[spec_hash], scope.default_code)
+    }
+    return stored_dags.with_other_code(conn, keeping) if keeping else set()
 
 
 def _details(
@@ -255,6 +276,7 @@ def _what(clearing: Clearing) -> object:
             [(one.task_id, one.map_index) for one in run.tasks],
             [(one.task_id, one.map_index) for one in run.dropped],
             run.added,
+            run.codeless,
         )
         for run in clearing.runs
     ]

@@ -10,19 +10,19 @@ from flow.ops import pools
 from flow.ops.dags import find_file
 from flow.ops.deployment import Deployment
 from flow.ops.slow_imports import SLOW, Cost, slow_import
-from flow.store.read import dags
+from flow.store.read import dags, status
 from flow.store.read.dags import FileWarnings
 from flow.store.read.page import Page, Total
 
 
 class Warned(NamedTuple):
-    """One warning about a DAG file."""
+    """One warning about a DAG file, or about what a DAG processor cannot read or heed."""
 
     file: str
     dag_id: str | None
     """The DAG that it is about; None: the file."""
-    seconds: float
-    """Time of the file's import."""
+    seconds: float | None
+    """Time of the file's import; None: it is no DAG file."""
     warning: str
 
 
@@ -34,7 +34,8 @@ def page(
 ) -> Page[Warned]:
     """Warnings about all DAG files, or one. Raises `NotFound` for one that was never parsed.
 
-    An import that took at least `slow` seconds is one, and a pool that can never do for a DAG.
+    An import that took at least `slow` seconds is one, and a pool that can never do for a DAG. What
+    living processors cannot do with the folders comes first, unless a file is named.
     """
     conn = deployment.conn
     with deployment.snapshot():
@@ -43,7 +44,9 @@ def page(
         for dag_id, dag_file, text in pools.warnings(conn, path):
             of_pools.setdefault(dag_file, []).append((dag_id, text))
         found = dags.warnings(conn, slow, path, also=list(of_pools))
-    warned = [
+        of_folders = status.warned(conn) if path is None else []
+    warned = [Warned(one.path, None, None, f"on {one.host}: {one.text}") for one in of_folders]
+    warned += [
         Warned(one.file, dag_id, one.seconds, text)
         for one in found
         for dag_id, text in [

@@ -11,7 +11,15 @@ from flow.store import migrate, pools
 from flow.store.connect import Conn
 from flow.store.pools import Pool as Pool  # what is returned here has its names here
 from flow.store.read import dags, status
-from flow.store.read.status import GivenUp, Process, Queue, Roomless, Unserved, Wakeups
+from flow.store.read.status import (
+    GivenUp,
+    Process,
+    Queue,
+    Roomless,
+    Unserved,
+    Wakeups,
+    Warned,
+)
 
 NEEDED_ROLES: Final = {
     "parse": "no DAG processor is alive: changes of DAG files are not seen",
@@ -21,6 +29,8 @@ NEEDED_ROLES: Final = {
 MISSED_HEARTBEATS: Final = 3
 LATE_WAKEUP: Final = 60.0
 """Seconds after which a wake-up that nobody took is a problem."""
+_TOLD: Final = 3
+"""Warnings of processes that are told in full."""
 LONG_SNAPSHOT: Final = 3_600.0
 """Seconds after which an open transaction is worth a warning: no dead row goes until it ends."""
 
@@ -116,6 +126,7 @@ def read(conn: Conn, processes: Sequence[ProcessStatus], broken_files: int = 0) 
             *_warnings(found.oldest_snapshot_s, database, status.given_up(conn)),
             *_closed(roomless),
             *_broken(broken_files),
+            *_warned(status.warned(conn)),
         ],
     )
 
@@ -195,6 +206,14 @@ def _closed(roomless: Sequence[Roomless]) -> list[str]:
         for one in roomless
         if one.slots == 0
     ]
+
+
+def _warned(found: Sequence[Warned]) -> list[str]:
+    """What DAG processors cannot do with their folders."""
+    texts = [f"{one.path} on {one.host}: {one.text}" for one in found[:_TOLD]]
+    if len(found) > _TOLD:
+        texts.append(f"{len(found) - _TOLD} more like this; see `flow dags warnings`")
+    return texts
 
 
 def _broken(files: int) -> list[str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from flow.store.connect import Conn
+from flow.store.text import storable
+
+MOST_WARNINGS: Final = 100
+"""Of one process; its log has all."""
 
 
 class Observed(NamedTuple):
@@ -30,6 +35,11 @@ returning process_id
 _HEARTBEAT = """
 update process set heartbeat = heartbeat + 1, heartbeat_at = clock_timestamp(),
   slots = coalesce(%(slots)s::int, slots)
+where process_id = %(process_id)s and ended_at is null
+"""
+
+_WARN = """
+update process set warnings = %(warnings)s::jsonb
 where process_id = %(process_id)s and ended_at is null
 """
 
@@ -97,6 +107,15 @@ def heartbeat(conn: Conn, process_id: int, slots: int | None = None) -> bool:
     """Count up, and say how many slots there are now; False when it was declared lost or ended."""
     values = {"process_id": process_id, "slots": slots}
     return conn.execute(_HEARTBEAT, values).rowcount == 1
+
+
+def warn(conn: Conn, process_id: int, warnings: Mapping[str, str]) -> None:
+    """Say what a process cannot do as it was asked to, by path; the first ones of very many."""
+    kept = {
+        storable(path): storable(text) for path, text in sorted(warnings.items())[:MOST_WARNINGS]
+    }
+    values = {"process_id": process_id, "warnings": json.dumps(kept)}
+    conn.execute(_WARN, values)
 
 
 def drain(conn: Conn, process_id: int) -> None:

@@ -32,10 +32,7 @@ def describe(clearing: Clearing) -> list[str]:
     ]
     for same in _alike(clearing):
         runs = counted(len(same), "run")
-        heading = (
-            f"{same[0].dag_id}, version {same[0].version_before} -> {same[0].version}, {runs}:"
-        )
-        lines += [heading, *_by_version(same[0])]
+        lines += [f"{same[0].dag_id}{_version(same[0])}, {runs}:", *_by_version(same[0])]
     return lines
 
 
@@ -48,6 +45,17 @@ def question(clearing: Clearing) -> str:
 def notes(clearing: Clearing) -> list[str]:
     """What is not cleared, and when the runs start."""
     return [*_stays(clearing), *_turns(clearing)]
+
+
+def cautions(clearing: Clearing) -> list[str]:
+    """What somebody should know before agreeing: which tasks could not run, and what to do."""
+    versions = {dag.dag_id: dag.version for dag in clearing.dags}
+    told = {
+        (run.dag_id, run.version, one.ends_as): None
+        for run in clearing.runs
+        for one in run.codeless
+    }
+    return [_what_to_do(*of, latest=of[1] == versions[of[0]]) for of in told]
 
 
 def warnings(clearing: Clearing) -> list[str]:
@@ -122,11 +130,14 @@ def _queued(clearing: Clearing, dag: StoredDag) -> int:
 
 
 def _heading(clearing: Clearing, run: ClearedRun) -> str:
-    version = f", version {run.version}"
-    if run.version != run.version_before:
-        version = f", version {run.version_before} -> {run.version}"
     state = run.before if run.before == run.after else f"{run.before} -> {run.after}"
-    return f"{name(clearing, run)}: {state}{version}"
+    return f"{name(clearing, run)}: {state}{_version(run)}"
+
+
+def _version(run: ClearedRun) -> str:
+    if run.version != run.version_before:
+        return f", version {run.version_before} -> {run.version}"
+    return f", version {run.version}"
 
 
 def _counted(tasks: Sequence[Cleared]) -> str:
@@ -146,7 +157,7 @@ def _alike(clearing: Clearing) -> list[list[ClearedRun]]:
 
 
 def _by_version(run: ClearedRun) -> list[str]:
-    """What the new version of a run makes of its tasks."""
+    """What the version that a run is to have makes of its tasks."""
     lines = [f"{_task(task)}, not in version {run.version}" for task in run.dropped]
     lines += [f"  {task_id}: stays, not in version {run.version}" for task_id in run.vanished]
     lines += [f"  {task_id}: new in version {run.version}" for task_id in run.added]
@@ -154,7 +165,35 @@ def _by_version(run: ClearedRun) -> list[str]:
         f"  {task.task_id}: changed in version {run.version}: {', '.join(task.fields)}"
         for task in run.changed
     ]
-    return lines
+    ends = dict.fromkeys(one.ends_as for one in run.codeless)
+    return lines + [_codeless(run, end) for end in ends]
+
+
+def _codeless(run: ClearedRun, end: str) -> str:
+    tasks = few([one.task_id for one in run.codeless if one.ends_as == end])
+    why = (
+        "gone from the DAG file"
+        if end == "code_missing"
+        else f"the DAG file has other code than version {run.version}"
+    )
+    return f"  {tasks}: would end as {end}, {why}"
+
+
+def _what_to_do(dag_id: str, version: int, end: str, *, latest: bool) -> str:
+    if latest:
+        return (
+            f"the file of {dag_id} has changed since version {version}, its latest, and could not "
+            "be imported: mend it first, see `flow dags errors`"
+        )
+    if end == "code_missing":
+        return (
+            f"the file of {dag_id} does not have all tasks of version {version} any more: put them "
+            "back before they run, or leave --version run out: then they stay as they ended"
+        )
+    return (
+        f"the code of version {version} of {dag_id} is not in its file any more: put it back where "
+        "workers run it, or go on with the latest: --version latest"
+    )
 
 
 def _task(task: Cleared) -> str:

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from flow.graph import TaskSpec
 from flow.ops import running
 from flow.ops.running import Wish
 from flow.states import TaskState
@@ -68,6 +69,7 @@ def test_the_fields_of_the_contract(sales, flow):
                 "added": [],
                 "changed": [],
                 "stays": ["report"],
+                "codeless": [],
             }
         ],
     }
@@ -243,6 +245,46 @@ def test_the_plan_says_what_another_version_changes(sales, flow):
         "nothing to clear in 1 run of sales\n"
         "load.ch would fit, but the latest version does not have it, and its code is gone from the "
         "file: it stays as it ended\n"
+    )
+
+
+def test_tasks_whose_code_is_gone_are_told_before_the_question(world: World, flow) -> None:
+    def define(code: str, *tasks: str, code_hash: str) -> None:
+        specs = [TaskSpec(task_id=name, operator="PythonOperator") for name in tasks]
+        world.define("sales", specs, code=code, code_hash=code_hash)
+
+    define("pinned", "extract", "load", code_hash="0" * 64)
+    running.run(world.deployment, Wish("sales", run_id="one"))
+    world.finish()
+    define("latest", "extract", "load", code_hash="1" * 64)
+    running.run(world.deployment, Wish("sales", run_id="two"))
+    world.finish()
+    define("pinned", "extract", code_hash="2" * 64)
+
+    asked = flow("clear", "sales", "one", "--version", "run")
+    assert (asked.code, asked.out) == (2, "")
+    assert asked.err.startswith(
+        "one: success -> queued, version 1\n"
+        "  extract: success -> none\n"
+        "  load: success -> none\n"
+        "  extract, load: would end as code_mismatch, the DAG file has other code than version 1\n"
+        "Warning: the code of version 1 of sales is not in its file any more: put it back where "
+        "workers run it, or go on with the latest: --version latest\n"
+        "this needs an answer"
+    )
+    done = flow("clear", "sales", "two", "--version", "run", "--yes", "-o", "json")
+    assert json.loads(done.out)["runs"][0]["codeless"] == [
+        {"task_id": "load", "ends_as": "code_missing"}
+    ]
+    assert done.err.startswith(
+        "Warning: the file of sales does not have all tasks of version 2 any more: put them back "
+        "before they run, or leave --version run out: then they stay as they ended\n"
+    )
+    world.conn.execute("update dag_file set content_hash = %s", ["3" * 64])  # cannot be imported
+    broken = flow("clear", "sales", "one", "--dry-run")
+    assert broken.err == (
+        "Warning: the file of sales has changed since version 3, its latest, and could not be "
+        "imported: mend it first, see `flow dags errors`\n"
     )
 
 

@@ -192,7 +192,7 @@ def test_a_mark_asks_and_refuses_without_a_terminal(sales, flow):
 
 
 WITHOUT_SCHEDULER = (
-    "Warning: no scheduler is alive: the run stays queued until one is started, with `flow up`"
+    "Warning: no scheduler is alive: nothing goes on until one is started, with `flow up`"
     " or `flow schedule`\n"
 )
 
@@ -201,7 +201,7 @@ def test_a_run_prints_its_id_and_only_that(sales, flow):
     alone = flow("run", "sales", "--run-id", "alone")
     assert (alone.code, alone.out) == (0, "alone\n")
     assert alone.err == f"{WITHOUT_SCHEDULER}see how it is doing: flow runs show sales alone\n"
-    start_scheduler(sales)
+    sales.start_scheduler()
     started = flow("run", "sales", "--run-id", "mine", "--conf", '{"a": 1}')
     assert (started.code, started.out) == (0, "mine\n")
     assert started.err == "see how it is doing: flow runs show sales mine\n"
@@ -234,14 +234,6 @@ def test_runs_started_at_once_all_get_ids_of_their_own(sales, environment, proje
     assert sales.value("select count(*) from run") == 3 + 8
 
 
-def start_scheduler(sales):
-    """Register one that lives, as far as the database knows."""
-    sales.conn.execute(
-        "insert into process (role, host, pid, version, lost_after)"
-        " values ('schedule', 'here', 2, 'test', 300)"
-    )
-
-
 def test_waiting_without_a_scheduler_is_warned_of_and_goes_on(sales, environment, project):
     with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
         warning = process.stderr.readline()
@@ -252,7 +244,7 @@ def test_waiting_without_a_scheduler_is_warned_of_and_goes_on(sales, environment
 
 
 def test_waiting_ends_with_the_run_and_its_verdict(sales, environment, project):
-    start_scheduler(sales)
+    sales.start_scheduler()
     for run_id, states, code in (
         ("good", {}, 0),
         ("bad", {"report": TaskState.FAILED}, 1),
@@ -327,7 +319,7 @@ def test_at_40_columns_no_id_is_lost(sales, on_terminal):
 def test_ctrl_c_leaves_the_run_going_and_says_how_to_look_again(sales, environment, project):
     waits = "select from pg_stat_activity where application_name = 'flow command'"
     waits += " and query = 'select last_value from change_counter'"
-    start_scheduler(sales)
+    sales.start_scheduler()
     with running(["run", "sales", "--run-id", "it", "--wait"], environment, project) as process:
         wait_until(lambda: sales.rows(waits), "the command to wait")
         process.send_signal(signal.SIGINT)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from dag_folder import Folder
-from flow.roles.parse import folders
+from flow.roles.parse import extent, folders
+from flow.store.read import status
 
 DAG = """
 from flow import DAG
@@ -75,9 +76,25 @@ def test_a_file_that_is_ignored_from_now_on_is_gone(folder: Folder) -> None:
 
 def test_an_ignore_file_that_cannot_be_read_ignores_nothing(folder: Folder) -> None:
     folder.dag("one.py", "one")
-    (folder.path / ".airflowignore").mkdir()
-    folder.parse(regexp_ignore=True)
-    assert sorted(folder.dags()) == ["one"]
+    unread = folder.path / ".airflowignore"
+    unread.mkdir()
+    with folder.parser(regexp_ignore=True) as parser:
+        parser.run_once()
+        assert sorted(folder.dags()) == ["one"]
+        assert warnings(folder) == {str(unread): "it ignores nothing: Is a directory"}
+        unread.rmdir()
+        unread.write_text("two\n*\n")
+        parser.run_once()
+        why = "line 2 ignores nothing: nothing to repeat at position 0"
+        assert warnings(folder) == {str(unread): why}
+        unread.unlink()
+        parser.run_once()
+        assert warnings(folder) == {}
+
+
+def warnings(folder: Folder) -> dict[str, str]:
+    """What is told of the folder, by path."""
+    return {one.path: one.text for one in status.warned(folder.conn)}
 
 
 def test_a_wrong_line_of_an_ignore_file_costs_no_other(folder: Folder) -> None:
@@ -141,6 +158,32 @@ def test_links_count_once_and_loops_end(folder: Folder, tmp_path: Path) -> None:
     assert folder.dags() == {"one": "one.py", "two": "two.py"}
     owner = folder.value("select file from dag where dag_id = 'two'")
     assert owner == str(folder.path / "elsewhere" / "two.py")
+
+
+def test_a_link_to_a_huge_tree_is_not_read_and_told_of(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = folder.path / "a_link"
+    link.symlink_to(tmp_path / "huge")
+    for number in range(4):
+        (tmp_path / "huge" / str(number)).mkdir(parents=True)
+    folder.dag("one.py", "one")
+    folder.dag("team/two.py", "two")
+    folder.dag("a_link/three.py", "three")
+    with folder.parser() as parser:
+        parser.run_once()
+        assert sorted(folder.dags()) == ["one", "three", "two"]
+        monkeypatch.setattr(extent, "MOST", 4)
+        folder.dag("team/four.py", "four")
+        folder.dag("a_link/3/five.py", "five")
+        parser.unheard = {"/dags": "nobody tells of changes"}
+        parser.run_once()
+        assert sorted(folder.dags()) == ["four", "one", "three", "two"], "three stays as it is"
+        assert warnings(folder) == {
+            "/dags": "nobody tells of changes",
+            str(link): "it cannot be read (more than 4 folders lie behind this link): its DAGs "
+            "stay as they are",
+        }
 
 
 def test_a_link_that_is_turned_to_another_file_is_a_change(folder: Folder, tmp_path: Path) -> None:

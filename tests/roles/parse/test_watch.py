@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from flow.roles.parse import extent
 from flow.roles.parse.scratch import Scratch
 from flow.roles.parse.watch import Watch, heard
 from waiting import limit, wait_until
@@ -66,6 +67,69 @@ def test_a_folder_that_comes_later_or_is_replaced_is_watched_too(tmp_path: Path)
         watch.renew()
         watch.take()
         assert hears_after(watch, lambda: (folder / "two.py").write_text(""))
+
+
+def make_huge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree with more folders than are watched, and a link in `folder` that leads there."""
+    monkeypatch.setattr(extent, "MOST", 6)
+    for number in range(6):
+        (folder.parent / "huge" / str(number)).mkdir(parents=True)
+    link = folder / "link"
+    link.symlink_to(folder.parent / "huge")
+    return link
+
+
+def test_a_link_to_a_huge_tree_is_told_of_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "dags"
+    (folder / "team").mkdir(parents=True)
+    link = make_huge(folder, monkeypatch)
+    with closing(Watch([folder])) as watch:
+        watch.renew()
+        assert hears(watch)
+        assert watch.take() == {str(folder)}, "the folder is to be looked at, which tells of it"
+        assert watch.warnings.keys() == {str(link)}
+
+        def change(file: Path) -> None:
+            watch.renew()
+            file.write_text("x = 1\n")
+
+        assert hears_after(watch, lambda: change(folder / "team" / "one.py"))
+        (folder / "new").mkdir()
+        wait_until(
+            lambda: (hears(watch), str(folder / "new") in watch.take())[1], "news of the folder"
+        )
+        watch.renew()
+
+        def heard_of_new() -> bool:
+            change(folder / "new" / "two.py")
+            return str(folder / "new" / "two.py") in watch.take()
+
+        wait_until(heard_of_new, "news of a file in it")
+        link.unlink()
+        wait_until(lambda: (watch.renew(), not watch.warnings)[1], "the link to be forgotten")
+        assert hears_after(watch, lambda: change(folder / "team" / "one.py"))
+
+
+def test_what_is_measured_ends_where_folders_lie_in_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "dags"
+    (folder / "team").mkdir(parents=True)
+    (folder / "up").symlink_to(tmp_path)
+    (folder / "itself").symlink_to("itself")
+    (tmp_path / "beside").mkdir()
+    found = extent.measure([str(folder)], lambda: False)
+    assert {str(Path(one).relative_to(folder)) for one in found.folders} == {
+        ".", "team", "up", "up/beside"
+    }  # fmt: skip
+    assert found.left_out == []
+    for most, left_out, left in ((3, "up", {".", "team"}), (1, ".", set())):
+        monkeypatch.setattr(extent, "MOST", most)
+        found = extent.measure([str(folder)], lambda: False)
+        assert found.left_out == [str(folder / left_out)]
+        assert {str(Path(one).relative_to(folder)) for one in found.folders} == left
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from pathlib import Path
 
@@ -20,18 +19,21 @@ def test_only_time_of_a_processor_counts(monkeypatch: pytest.MonkeyPatch) -> Non
         return True
 
     monkeypatch.setattr(ignore, "_LONGEST", 0.05)
-    verdict = ignore._limited("file", starved)
+    verdict = Ignore()._limited("file", starved)
     assert verdict("one.py", False) is True
 
 
 def test_a_file_that_is_too_large_is_passed_over_as_a_whole(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
 ) -> None:
     """The beginning of a pattern may well ignore more than all of it."""
     folder, file = str(tmp_path), tmp_path / FLOW
     file.write_text("#" * (ignore._LARGEST - 6) + "\nx.py\n")
     assert Ignore().within(folder, [FLOW]).ignores(f"{folder}/x.py", folder=False)
     file.write_text("#" * (ignore._LARGEST - 6) + "\nx.py\n/\n")
-    with caplog.at_level(logging.WARNING):
-        assert not Ignore().within(folder, [FLOW]).ignores(f"{folder}/x.py", folder=False)
-    assert "is passed over: it is larger than 1 MiB" in caplog.text
+    unheeded: dict[str, str] = {}
+    rules = Ignore(unheeded=unheeded).within(folder, [FLOW])
+    assert not rules.ignores(f"{folder}/x.py", folder=False)
+    assert unheeded == {
+        str(file): "it ignores nothing: it is larger than 1 MiB: write fewer patterns"
+    }

@@ -40,7 +40,14 @@ def clear(targets: Sequence[Target], options: ClearOptions | None = None) -> lis
 def _clear(runs: Runs, options: ClearOptions) -> Deed:
     def look(deployment: Deployment) -> Plan:
         from flow.ops import clearing
-        from flow.wording.clearing import describe, notes, nothing, question, warnings
+        from flow.wording.clearing import (
+            cautions,
+            describe,
+            notes,
+            nothing,
+            question,
+            warnings,
+        )
 
         planned = clearing.preview(deployment, _wish(runs, options))
         if not planned.runs:
@@ -50,7 +57,8 @@ def _clear(runs: Runs, options: ClearOptions) -> Deed:
             done = clearing.clear(deployment, _wish(runs, options), planned)
             return describe(done)[:1]
 
-        lines = [*describe(planned), *notes(planned), *warnings(planned)]
+        told = [*notes(planned), *cautions(planned), *warnings(planned)]
+        lines = [*describe(planned), *told]
         return Plan(lines, question(planned), carry_out)
 
     return Deed(command("clear", runs.dag_id, *runs.words, *_words(runs, options)), look)

@@ -74,6 +74,9 @@ def _unreadable(seen: Scan, place: Path) -> Iterator[Finding]:
     for folder, why in seen.unreadable.items():
         if _in(folder, place):
             yield finding(rules.UNREADABLE, folder, f"the folder cannot be read: {why}")
+    for file, why in seen.unheeded.items():
+        if _in(file, place):
+            yield finding(rules.UNREADABLE, file, why)
     for file in seen.illegible:
         if _in(file, place):
             yield finding(rules.UNREADABLE, file, "the name is not UTF-8", hint="rename the file")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from flow.process.archive import ARCHIVE, names_in
+from flow.roles.parse import extent
 from flow.roles.parse.ignore import NAMES, Ignore
 
 CODE: Final = ".py"
@@ -28,12 +30,22 @@ class Scan:
     """Paths that are not UTF-8, with the offending bytes escaped."""
     unreadable: dict[str, str] = field(default_factory=dict)
     """Why, by what could not be read, mostly folders: nothing there can be called gone."""
+    unheeded: dict[str, str] = field(default_factory=dict)
+    """What is not heeded, by ignore file that could not be read, wholly or in part."""
     roots: list[str] = field(default_factory=list)
     """DAG folders that are there."""
 
     def unseen(self, path: str) -> bool:
         """Whether a path lies in a folder that could not be read, or could itself not be told."""
         return any(f"{path}{os.sep}".startswith(folder + os.sep) for folder in self.unreadable)
+
+    def warnings(self) -> dict[str, str]:
+        """What somebody should know who wonders why a DAG is there, or is not: by path."""
+        gone = {
+            path: f"it cannot be read ({why}): its DAGs stay as they are"
+            for path, why in self.unreadable.items()
+        }
+        return gone | self.unheeded
 
     def passed_over(self, path: str) -> bool:
         """Whether a path lies in a DAG folder that was read: if it is not found, it is ignored."""
@@ -45,18 +57,24 @@ def scan(folders: Iterable[Path], *, regexp: bool = False) -> Scan:
 
     Not in `__pycache__` and hidden folders, and not what ignore files name (`regexp`: how
     `.airflowignore` is written). Symbolic links are followed; a folder or file that can be reached
-    in several ways counts once, a file by its own name rather than by that of a link.
+    in several ways counts once, by its own name rather than by that of a link. Where more than
+    `extent.MOST` folders lie behind a link, none of them counts as read.
     """
     found = Scan()
     visited: set[tuple[int, int]] = set()
     linked: dict[str, str] = {}
     for folder in folders:
         root = os.path.abspath(folder)  # noqa: PTH100 - links stay as the user wrote them
-        for path, is_link in _code_files(root, visited, found, Ignore(regexp=regexp)):
-            if _is_utf8(path):
+        rules = Ignore(regexp=regexp, unheeded=found.unheeded)
+        for path, is_link in _code_files(root, visited, found, rules):
+            if is_utf8(path):
                 (linked if is_link else found.files).setdefault(path, root)
             else:
                 found.illegible.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
+    if found.unreadable:  # a link that turned out to lead to too much
+        for paths in (found.files, linked):
+            for path in [path for path in paths if found.unseen(path)]:
+                del paths[path]
     _add_links(found, linked)
     found.files = dict(sorted(found.files.items()))
     return found
@@ -72,7 +90,7 @@ def root_of_new(path: str, folders: Iterable[Path], *, regexp: bool = False) -> 
     """The DAG folder with which a scan would find a new file; None: it would not, or only the scan
     can tell, for there are links on the way."""
     root = _root_of(path, folders)
-    if root is None or not _is_utf8(path):
+    if root is None or not is_utf8(path):
         return None
     place, rules = root, Ignore(regexp=regexp)
     for part in Path(path).relative_to(root).parts:
@@ -92,7 +110,8 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__pycache__"
 
 
-def _is_utf8(path: str) -> bool:
+def is_utf8(path: str) -> bool:
+    """Whether a path can be told and stored."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -111,15 +130,31 @@ def _add_links(found: Scan, linked: dict[str, str]) -> None:
             found.files[path] = linked[path]
 
 
+class _Place(NamedTuple):
+    """A folder to look into, its ignore files, and the outermost link that led there, or ""."""
+
+    path: str
+    ignore: Ignore
+    link: str = ""
+
+
 def _code_files(
     root: str, visited: set[tuple[int, int]], found: Scan, ignore: Ignore
 ) -> Iterator[tuple[str, bool]]:
     """Paths of files that may define DAGs, and whether they are links."""
-    waiting = [(root, ignore)]
-    while waiting:
-        folder, outer = waiting.pop()
+    waiting = [_Place(root, ignore)]
+    behind_links: list[_Place] = []
+    behind: Counter[str] = Counter()
+    while waiting or behind_links:
+        folder, outer, link = waiting.pop() if waiting else behind_links.pop()
+        if link in found.unreadable:
+            continue
         try:
             if _seen(folder, visited):
+                continue
+            behind[link] += 1
+            if link and behind[link] > extent.MOST:
+                found.unreadable[link] = f"more than {extent.MOST} folders lie behind this link"
                 continue
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
@@ -140,8 +175,12 @@ def _code_files(
                     found.unreadable[entry.path] = error.strerror or str(error)
                 continue
             if is_folder:
-                if not rules.ignores(entry.path, folder=True) and not _leads_up(entry, root):
-                    waiting.append((entry.path, rules))
+                if rules.ignores(entry.path, folder=True) or _leads_up(entry, root):
+                    continue
+                if link or not entry.is_symlink():
+                    waiting.append(_Place(entry.path, rules, link))
+                else:
+                    behind_links.append(_Place(entry.path, rules, entry.path))
             elif is_code and not rules.ignores(entry.path, folder=False):
                 yield entry.path, entry.is_symlink()
 

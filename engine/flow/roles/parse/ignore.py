@@ -8,10 +8,9 @@ decides, and nothing in an ignored folder can be called back.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -19,8 +18,6 @@ from pathspec import GitIgnoreSpec
 
 from flow.process import plain_file
 from flow.process.time_limit import OutOfTime, call_within
-
-log = logging.getLogger(__name__)
 
 FLOW: Final = ".flowignore"
 AIRFLOW: Final = ".airflowignore"
@@ -45,17 +42,30 @@ class Rules(NamedTuple):
 
 
 class Ignore:
-    """The ignore files that rule a folder. `regexp` is how `.airflowignore` files are written."""
+    """The ignore files that rule a folder. `regexp` is how `.airflowignore` files are written.
 
-    def __init__(self, *, regexp: bool = False, rules: Sequence[Rules] = ()) -> None:
+    `unheeded` takes what is not heeded of them, by file, as it is found out.
+    """
+
+    def __init__(
+        self,
+        *,
+        regexp: bool = False,
+        rules: Sequence[Rules] = (),
+        unheeded: MutableMapping[str, str] | None = None,
+    ) -> None:
         self._regexp = regexp
         self._rules = rules
+        self._unheeded = {} if unheeded is None else unheeded
 
     def within(self, folder: str, names: Sequence[str]) -> Ignore:
         """What rules a folder below, which holds files of these names."""
         present = [name for name in NAMES if name in names]
         own = [rules for name in present if (rules := self._read(folder, name)) is not None]
-        return Ignore(regexp=self._regexp, rules=(*self._rules, *own)) if own else self
+        if not own:
+            return self
+        of_both = (*self._rules, *own)
+        return Ignore(regexp=self._regexp, rules=of_both, unheeded=self._unheeded)
 
     def ignores(self, path: str, *, folder: bool) -> bool:
         """Whether a file or folder, in a folder that is not ignored, is to be passed over."""
@@ -74,28 +84,46 @@ class Ignore:
                 raise ValueError(f"it is larger than {_LARGEST >> 20} MiB: write fewer patterns")
             lines = text.decode("utf-8", "surrogateescape").splitlines()
             regexp = self._regexp and name == AIRFLOW
-            return Rules(folder, _limited(path, _regexp(path, lines) if regexp else _glob(lines)))
+            verdict = self._searched(path, lines) if regexp else _glob(lines)
+            return Rules(folder, self._limited(path, verdict))
         except (OSError, ValueError) as error:
-            log.warning("%s is passed over: %s", path, error)
+            why = error.strerror if isinstance(error, OSError) else None
+            self._unheeded[path] = f"it ignores nothing: {why or error}"
             return None
 
+    def _limited(self, file: str, verdict: _Verdict) -> _Verdict:
+        """A verdict that says nothing any more once it has taken too long."""
+        over = False
 
-def _limited(file: str, verdict: _Verdict) -> _Verdict:
-    """A verdict that says nothing any more once it has taken too long."""
-    over = False
+        def limited(path: str, folder: bool) -> bool | None:
+            nonlocal over
+            if over:
+                return None
+            try:
+                return call_within(_LONGEST, partial(verdict, path, folder))
+            except OutOfTime as error:
+                over = True
+                self._unheeded[file] = (
+                    f"it ignores nothing more: {error} to compare it with {path!r}"
+                )
+                return None
 
-    def limited(path: str, folder: bool) -> bool | None:
-        nonlocal over
-        if over:
-            return None
-        try:
-            return call_within(_LONGEST, partial(verdict, path, folder))
-        except OutOfTime as error:
-            over = True
-            log.warning("%s is passed over: %s to compare it with %r", file, error, path)
-            return None
+        return limited
 
-    return limited
+    def _searched(self, file: str, lines: Sequence[str]) -> _Verdict:
+        """As Airflow 2 has it, also in that a wrong line does not cost the others."""
+        patterns = []
+        for number, line in enumerate(lines, 1):
+            text = line.partition("#")[0].strip()
+            try:
+                patterns += [re.compile(text)] if text else []
+            except re.error as error:
+                self._unheeded.setdefault(file, f"line {number} ignores nothing: {error}")
+
+        def verdict(path: str, folder: bool) -> bool | None:
+            return True if any(pattern.search(path) for pattern in patterns) else None
+
+        return verdict
 
 
 def _glob(lines: Sequence[str]) -> _Verdict:
@@ -103,21 +131,5 @@ def _glob(lines: Sequence[str]) -> _Verdict:
 
     def verdict(path: str, folder: bool) -> bool | None:
         return spec.check_file(f"{path}/" if folder else path).include
-
-    return verdict
-
-
-def _regexp(file: str, lines: Sequence[str]) -> _Verdict:
-    """As Airflow 2 has it, also in that a wrong line does not cost the others."""
-    patterns = []
-    for number, line in enumerate(lines, 1):
-        text = line.partition("#")[0].strip()
-        try:
-            patterns += [re.compile(text)] if text else []
-        except re.error as error:
-            log.warning("%s: line %d is passed over: %s", file, number, error)
-
-    def verdict(path: str, folder: bool) -> bool | None:
-        return True if any(pattern.search(path) for pattern in patterns) else None
 
     return verdict

@@ -24,8 +24,10 @@ class Memory:
     attempts: dict[str, Attempt] = field(default_factory=dict)
     before: set[str] | None = None
     """Files that the sweep before saw, or saw before it could not look, and those come since."""
-    unreadable: dict[str, str] = field(default_factory=dict)
-    """Folders that the sweep before could not read, and why."""
+    warnings: dict[str, str] = field(default_factory=dict)
+    """What was told last of what is wrong with the folders, by path."""
+    warned_by: int | None = None
+    """The row of a process with which that is stored."""
     _changes: dict[str, int] = field(default_factory=dict)
     """How often in a row a file has changed while it was imported."""
 

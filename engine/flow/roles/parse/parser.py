@@ -28,7 +28,7 @@ from flow.roles.parse.settings import Settings
 from flow.roles.parse.storing import Storing
 from flow.roles.parse.variables import Snapshot
 from flow.roles.registration import Registration
-from flow.store import dag_files, dag_intervals
+from flow.store import dag_files, dag_intervals, processes
 from flow.store.connect import Conn, transaction
 from flow.store.dag_files import KnownFile, ParsedFile
 
@@ -71,6 +71,8 @@ class Parser:
         self._storing = Storing(conn, self._leases.settle, paused=settings.paused_at_creation)
         self._variables = Snapshot(settings.read)
         self._seen = Scan()
+        self.unheard: Mapping[str, str] = {}
+        """Why changes are found by looks at all files only, by path."""
         self._reach = Reach(settings.folders, regexp=settings.regexp_ignore)
         self._sweep_at = 0.0
         self._swept_at = 0.0
@@ -154,7 +156,7 @@ class Parser:
         began, used = time.monotonic(), time.process_time()
         self._sweep_at = began + self._settings.interval
         self._seen = folders.scan(self._settings.folders, regexp=self._settings.regexp_ignore)
-        self._warn_unreadable()
+        self._tell_warnings()
         known = dag_files.known(self._conn)
         planned = plan.plan(self._look(known))
         if planned.gone:
@@ -254,13 +256,18 @@ class Parser:
         stamps = self._variables.stamps(keys) if keys else {}
         return State(self._memory.fingerprints.code(path, modules), stamps)
 
-    def _warn_unreadable(self) -> None:
-        unreadable = self._seen.unreadable
-        for folder in unreadable.keys() - self._memory.unreadable.keys():
-            log.warning(
-                "%s cannot be read (%s): its DAGs stay as they are", folder, unreadable[folder]
-            )
-        self._memory.unreadable = unreadable
+    def _tell_warnings(self) -> None:
+        """Log what is newly wrong with the folders, and let people see what is."""
+        warnings = {**self.unheard, **self._seen.warnings()}
+        memory, process_id = self._memory, self._registration.process_id
+        if (warnings, process_id) == (memory.warnings, memory.warned_by):
+            return
+        for path, text in warnings.items() - memory.warnings.items():
+            log.warning("%s: %s", path, text)
+        if warnings or memory.warned_by == process_id:
+            with transaction(self._conn, "parse.warn"):
+                processes.warn(self._conn, process_id, warnings)
+        memory.warnings, memory.warned_by = warnings, process_id
 
     def _is_missing(self, path: str) -> bool:
         if path in self._seen.illegible or self._seen.unseen(path):

@@ -78,6 +78,7 @@ def _serve(parser: Parser, settings: Settings, stop: Stop, manager: ServiceManag
                 manager.progress(parser.describe)
                 for key in wait(selector, seconds):
                     if key.fileobj is watch:
+                        parser.unheard = watch.warnings
                         parser.look_at(watch.take())
                     elif key.data is hearing and hearing.hear():
                         parser.sweep_soon()

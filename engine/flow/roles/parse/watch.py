@@ -3,21 +3,25 @@
 A thread waits for the kernel's news and rings a bell, which belongs in the loop's selector. It says
 at which paths something has happened, not what. What the kernel does not tell (changes on
 other hosts of a shared folder, folders beyond the limit of watches) is left to the slow sweep.
+Links that lead to more folders than can be watched are left out; the rest is watched as it is then,
+and anew when a folder has come.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import watchfiles
 
 from flow.roles.bell import Bell
+from flow.roles.parse.extent import measure
+from flow.roles.parse.folders import is_utf8
 
-log = logging.getLogger(__name__)
 # It would tell of each change, of which most are nobody's business.
 logging.getLogger(watchfiles.__name__).setLevel(logging.WARNING)
 
@@ -27,6 +31,9 @@ _DEBOUNCE: Final = 200
 """Milliseconds after which they are told without silence."""
 _UNHEARD: Final = frozenset({"__pycache__", ".git", ".hg", ".svn", ".venv", "node_modules"})
 """Folders whose changes are nobody's code."""
+
+_UNHEARD_OF: Final = "changes are not heard of, only found every parse.interval"
+_TOO_MANY: Final = "here are, or behind this link, more folders than can be watched"
 
 _Identity = tuple[int, int]
 
@@ -43,6 +50,10 @@ class Watch:
         self._stop: threading.Event | None = None
         self._thread: threading.Thread | None = None
         self._failed = False
+        self._left_out: frozenset[str] = frozenset()
+        self._stale = False
+        self.warnings: Mapping[str, str] = {}
+        """Of what there will be no news, by path, and why."""
 
     def fileno(self) -> int:
         return self._bell.fileno()
@@ -59,10 +70,11 @@ class Watch:
         """Watch the folders that are there now; a folder that was replaced is another one."""
         present = {folder: one for folder in self._folders if (one := _identity(folder))}
         alive = self._thread is not None and self._thread.is_alive()
-        if present == self._watched and (alive or self._failed or not present):
+        same = present == self._watched and not self._stale
+        if same and (alive or self._failed or not present):
             return
         self._end()
-        self._watched = present
+        self._watched, self._stale = present, False
         if present:
             self._stop = threading.Event()
             self._thread = threading.Thread(
@@ -82,9 +94,16 @@ class Watch:
         self._thread = self._stop = None
 
     def _listen(self, folders: list[Path], stop: threading.Event) -> None:
+        extent = measure([str(folder) for folder in folders], stop.is_set)
+        if stop.is_set():
+            return
+        self._left_out = frozenset(extent.left_out)
+        self._warn(dict.fromkeys(extent.left_out, f"{_UNHEARD_OF}: {_TOO_MANY}"), folders)
+        whole = not extent.left_out
         try:
             changes = watchfiles.watch(
-                *folders,
+                *(folders if whole else filter(is_utf8, extent.folders)),
+                recursive=whole,
                 watch_filter=lambda change, path: heard(path),
                 debounce=_DEBOUNCE,
                 step=_STEP,
@@ -94,12 +113,26 @@ class Watch:
                 ignore_permission_denied=True,
             )
             for some in changes:
-                self._tell({path for _, path in some})
+                self._hear({path for _, path in some})
         except (OSError, RuntimeError) as error:
-            # Said once: without news there is still the sweep.
-            if not self._failed:
-                log.warning("changes are only found by sweeps, not heard of: %s", error)
+            if not whole and isinstance(error, FileNotFoundError):
+                self._stale = True  # a folder has gone since it was measured
+                return
+            # Without news there is still the sweep.
             self._failed = True
+            self._warn({str(one): f"{_UNHEARD_OF}: {error}" for one in folders}, folders)
+
+    def _warn(self, warnings: Mapping[str, str], folders: Sequence[Path]) -> None:
+        """Let the next look at the folders tell of it, at once."""
+        if warnings != self.warnings:
+            self.warnings = warnings
+            self._tell({str(folder) for folder in folders})
+
+    def _hear(self, paths: set[str]) -> None:
+        if self._left_out:
+            # Folders are watched one by one, so a new one is not yet.
+            self._stale |= any(path in self._left_out or os.path.isdir(path) for path in paths)  # noqa: PTH112
+        self._tell(paths)
 
     def _tell(self, paths: set[str]) -> None:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -176,6 +176,15 @@ _VERSIONS = """
 select number, created_at, spec_hash, code_hash, bundle, bundle_version
 from dag_version where dag_id = %(dag_id)s order by number desc limit %(limit)s
 """
+# Primary keys, a few versions.
+_OTHER_CODE = """
+select v.dag_id, v.number
+from unnest(%(dag_ids)s::text[], %(numbers)s::int[]) asked (dag_id, number)
+join dag_version v using (dag_id, number)
+join dag d using (dag_id)
+left join dag_file f on f.path = d.file
+where f.content_hash is distinct from v.code_hash
+"""
 _COUNT_VERSIONS = "select count(*) from dag_version where dag_id = %(dag_id)s"
 
 _IDS = "select dag_id from dag where present order by dag_id"
@@ -273,6 +282,15 @@ def versions(conn: Conn, dag_id: str, limit: int | None) -> list[Version]:
     """The versions of a DAG, newest first."""
     rows = conn.execute(_VERSIONS, {"dag_id": dag_id, "limit": limit})
     return [Version._make(row) for row in rows]
+
+
+def with_other_code(conn: Conn, asked: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Those of some versions, each a DAG and a number, whose code their file does not have now.
+
+    As the DAG processors have last read the file, and the local modules that it imports.
+    """
+    columns = {"dag_ids": [dag_id for dag_id, _ in asked], "numbers": [n for _, n in asked]}
+    return {(dag_id, number) for dag_id, number in conn.execute(_OTHER_CODE, columns)}
 
 
 def version_page(conn: Conn, dag_id: str, limit: int | None) -> Page[Version]:

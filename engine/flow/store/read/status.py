@@ -78,6 +78,14 @@ class Roomless(NamedTuple):
     slots: int | None
 
 
+class Warned(NamedTuple):
+    """What living processes on a host cannot do as they were asked to, with what is at `path`."""
+
+    path: str
+    host: str
+    text: str
+
+
 class GivenUp(NamedTuple):
     """How many callbacks were given up, and the last one. Without a task id it is the run's."""
 
@@ -143,6 +151,12 @@ where t.state = 'scheduled' and (p.name is null or p.slots between 0 and t.pool_
 group by t.pool, p.slots order by t.pool
 """
 
+# Index process_alive. Several processors of one host see the same.
+_WARNED = """
+select distinct w.key, p.host, w.value from process p, jsonb_each_text(p.warnings) w
+where p.ended_at is null order by w.key, p.host
+"""
+
 _GIVEN_UP = """
 select count(*) over (), c.dag_id, r.run_id, c.task_id, c.kind
 from callback c join run r on r.run_key = c.run_key
@@ -189,6 +203,11 @@ def unserved(conn: Conn) -> list[Unserved]:
 def roomless(conn: Conn) -> list[Roomless]:
     """Which pools tasks wait for in vain."""
     return [Roomless._make(row) for row in conn.execute(_ROOMLESS)]
+
+
+def warned(conn: Conn) -> list[Warned]:
+    """What processes cannot do as they were asked to, by path."""
+    return [Warned._make(row) for row in conn.execute(_WARNED)]
 
 
 def given_up(conn: Conn) -> GivenUp | None:

@@ -429,6 +429,7 @@ create table process (
   executor text,
   queues text[] not null default '{}',
   slots int not null default 0,
+  warnings jsonb not null default '{}',    -- what it cannot do as asked: path → text
   ended_at timestamptz,
   ended_reason text,
   check ((ended_at is null) = (ended_reason is null))
