@@ -27,7 +27,7 @@ _HEADER: Final = 48
 """… with that much about itself."""
 _ARENA: Final = 1024 * 1024
 """Bytes that pools are cut from, which lie anywhere …"""
-_LOADED: Final = 12
+_LOADED: Final = 11
 """… and how many arenas the modules of a zygote fill."""
 _SIZES: Final = range(48, 513, 16)
 """Sizes of the blocks that a pool may be divided into, for bytes objects …"""
