@@ -1,6 +1,7 @@
 """A DAG processor as a process of its own.
 
-Arguments: the DSN, the DAG folder, more settings as a JSON object, and perhaps "once".
+Arguments: the DSN, the DAG folder, more settings as a JSON object, and perhaps "once". Among the
+settings may be `most_folders`, in the place of how many are watched.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from flow.process.messages import Refused
 from flow.roles.loop import Stop
-from flow.roles.parse import Settings, serve
+from flow.roles.parse import Settings, extent, serve
 
 logging.basicConfig(level=logging.INFO)
-dsn, folder, fields, *once = sys.argv[1:]
+dsn, folder, text, *once = sys.argv[1:]
+fields = json.loads(text)
+extent.MOST = fields.pop("most_folders", extent.MOST)  # type: ignore[misc]
 serve(
     Settings(
         dsn=dsn,
@@ -23,7 +26,7 @@ serve(
         version="test",
         folders=(Path(folder),),
         read=lambda conn, message: Refused(error="there is none", missing=True),
-        **json.loads(fields),
+        **fields,
     ),
     Stop().install(),
     once=bool(once),

@@ -136,6 +136,28 @@ def test_a_good_file_is_not_held_up_by_endless_ones(folder: Folder) -> None:
         eventually(lambda: folder.dags() == {"good": "good.py"}, "the good DAG")
 
 
+def test_what_is_wrong_with_its_folders_is_there_to_be_read_until_it_is_right(
+    folder: Folder, tmp_path: Path
+) -> None:
+    for name, count in (("larger", 15), ("smaller", 12)):  # neither of them is too large alone
+        for number in range(count):
+            (tmp_path / name / str(number)).mkdir(parents=True)
+        (folder.path / name).symlink_to(tmp_path / name)
+
+    def warnings() -> dict[str, str]:
+        told: dict[str, str] | None = folder.value(
+            "select warnings from process where role = 'parse' and ended_at is null"
+        )
+        return told or {}
+
+    with serving(folder, interval=0.2, most_folders=20):
+        eventually(lambda: warnings().keys() == {f"{folder.path}/larger"}, "a warning of a link")
+        folder.dag("beside.py", "beside")
+        eventually(lambda: "beside" in folder.dags(), "a DAG beside it")
+        (folder.path / "larger").unlink()
+        eventually(lambda: not warnings(), "the end of the warning")
+
+
 def test_it_registers_beats_and_retires(folder: Folder) -> None:
     with serving(folder, heartbeat=0.1) as process:
         eventually(
