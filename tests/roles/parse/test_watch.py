@@ -6,7 +6,8 @@ import fcntl
 import os
 import select
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -53,6 +54,26 @@ def test_files_that_come_change_and_go_are_heard_of(tmp_path: Path) -> None:
                 assert hears(watch)
                 heard_of |= watch.take()
         assert not select.select([watch], [], [], 0)[0], "all has been taken"
+
+
+def test_the_first_news_is_that_there_will_be_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file may have come before, while somebody looked at the folder already."""
+    late = threading.Event()
+    measured = extent.measure
+
+    def slowly(roots: Sequence[str], given_up: Callable[[], bool]) -> extent.Extent:
+        assert late.wait(limit(30.0))
+        return measured(roots, given_up)
+
+    monkeypatch.setattr("flow.roles.parse.watch.measure", slowly)
+    with closing(Watch([tmp_path])) as watch:
+        watch.renew()
+        (tmp_path / "one.py").write_text("x = 1\n")
+        late.set()
+        assert hears(watch)
+        assert watch.take() == {str(tmp_path)}
 
 
 def test_a_folder_that_comes_later_or_is_replaced_is_watched_too(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ A thread waits for the kernel's news and rings a bell, which belongs in the loop
 at which paths something has happened, not what. What the kernel does not tell (changes on
 other hosts of a shared folder, folders beyond the limit of watches) is left to the slow sweep.
 Links that lead to more folders than can be watched are left out; the rest is watched as it is then,
-and anew when a folder has come.
+and anew when a folder has come. What has changed before the kernel listens is not heard of, so the
+first news is that it listens, at the folders themselves: they are to be looked at once more.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,20 @@ _UNHEARD_OF: Final = "changes are not heard of, only found every parse.interval"
 _TOO_MANY: Final = "here are, or behind this link, more folders than can be watched"
 
 _Identity = tuple[int, int]
+
+
+class _End:
+    """The event that ends watchfiles' listening. It is asked for as soon as that listens."""
+
+    def __init__(self, stop: threading.Event, listens: Callable[[], None]) -> None:
+        self._stop = stop
+        self._listens: Callable[[], None] | None = listens
+
+    def is_set(self) -> bool:
+        listens, self._listens = self._listens, None
+        if listens is not None:
+            listens()
+        return self._stop.is_set()
 
 
 class Watch:
@@ -107,7 +122,7 @@ class Watch:
                 watch_filter=lambda change, path: heard(path),
                 debounce=_DEBOUNCE,
                 step=_STEP,
-                stop_event=stop,
+                stop_event=_End(stop, lambda: self._tell(set(map(str, folders)))),
                 rust_timeout=60_000,
                 raise_interrupt=False,
                 ignore_permission_denied=True,
@@ -126,7 +141,7 @@ class Watch:
         """Let the next look at the folders tell of it, at once."""
         if warnings != self.warnings:
             self.warnings = warnings
-            self._tell({str(folder) for folder in folders})
+            self._tell(set(map(str, folders)))
 
     def _hear(self, paths: set[str]) -> None:
         if self._left_out:
